@@ -28,7 +28,6 @@ from tqdm import tqdm
 import ttlg
 from ttlg import _core, _models
 from ttlg._calibrate.problems import Problem, problems
-from ttlg._plan.output import request_of
 from ttlg._tune import arrays_for
 from ttlg.benchmarks import command
 from ttlg.benchmarks.busy import others
@@ -114,7 +113,7 @@ class _Ways:
         self.x, self.out, self.axes, self.threads = x, out, axes, threads
         self.plans: dict[Way, Any] = {}
         with ttlg.learning(False):
-            self._request = request_of(self._planned())
+            self._request = self._planned().request
         self._views = _core.view(x, "x"), _core.view(out, "out")
 
     def _planned(self) -> Any:

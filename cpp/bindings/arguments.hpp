@@ -17,7 +17,10 @@ namespace ttlg::bindings {
 
 using Integers = std::vector<std::int64_t>;
 
-inline py::tuple to_tuple(const Integers& values) { return py::tuple(py::cast(values)); }
+template <typename Value = std::int64_t>
+py::tuple to_tuple(const std::vector<Value>& values) {
+  return py::tuple(py::cast(values));
+}
 
 inline std::string text_of(std::span<const std::int64_t> values) {
   return py::str(to_tuple(Integers(values.begin(), values.end()))).cast<std::string>();

@@ -9,8 +9,8 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
-#include "bindings/measured.hpp"
 #include "bindings/new_ndarray.hpp"
+#include "bindings/plan_class.hpp"
 #include "call/layout.hpp"
 #include "call/run.hpp"
 #include "cpu/simd_level.hpp"
@@ -26,40 +26,39 @@ using call::CpuCall;
 using cpu::Kernel;
 using cpu::Plan;
 
-Kernel parse_kernel(const std::string& name) {
-  return bindings::parse_kernel(cpu::kKernels, name, "choose one of");
-}
+struct Device {
+  using Plan = cpu::Plan;
+  static constexpr auto kWay = &Plan::parameters;
+  static Kernel parse(const std::string& name) {
+    return parse_kernel(cpu::kKernels, name, "choose one of");
+  }
+  static auto kernels_of(const cpu::Parameters& parameters) {
+    return kernel_name(parameters.kernel);
+  }
+  static auto trials(const Plan& plan) { return call::cpu_learner().timed(plan); }
+  static py::dict parameters_of(const Plan&, const cpu::Parameters& parameters) {
+    py::dict result;
+    result["block"] = to_tuple(parameters.block);
+    result["loop_order"] = to_tuple(parameters.loop_order);
+    result["staged"] = parameters.staged;
+    result["streaming"] = parameters.streaming;
+    result["prefetch"] = parameters.prefetch;
+    result["threads"] = parameters.threads;
+    return result;
+  }
+};
 
-std::optional<Kernel> parse_forced(const std::optional<std::string>& kernel) {
-  return kernel ? std::optional(parse_kernel(*kernel)) : std::nullopt;
-}
-
-py::dict to_dict(const cpu::Parameters& parameters) {
-  py::dict result;
-  result["block"] = to_tuple(parameters.block);
-  result["loop_order"] = py::tuple(py::cast(parameters.loop_order));
-  result["staged"] = parameters.staged;
-  result["streaming"] = parameters.streaming;
-  result["prefetch"] = parameters.prefetch;
-  result["threads"] = parameters.threads;
-  return result;
-}
-
-py::object shuffle_of(const Plan& plan) {
-  const cpu::ShuffleTables& shuffle = plan.movers.program;
-  if (shuffle.tile.empty()) return py::none();
-  std::int64_t tile_bytes = plan.element_bytes;
-  for (const std::int64_t extent : shuffle.tile) tile_bytes *= extent;
-  py::dict result;
-  result["tile_bytes"] = tile_bytes;
-  result["vector_bytes"] = cpu::kLaneBytes;
-  result["loads"] = shuffle.loads.size();
-  result["stores"] = shuffle.out_stores.size();
-  result["steps"] = shuffle.steps();
+// What Python's texts about a plan say of it besides its parameters. The generated code that moves
+// whole blocks of a shuffle is for structures of so many channels, or for tiles of so many vectors.
+py::dict describe(const Plan& plan) {
   const cpu::Kernels& table = cpu::kernels();
   Integers whole;
   for (const cpu::BlockMode& mode : plan.block.modes) whole.push_back(mode.block);
-  const cpu::Mover mover = table.mover_of(plan.movers, whole);
+  const bool is_shuffle = !plan.movers.program.tile.empty();
+  const cpu::Mover mover = is_shuffle ? table.mover_of(plan.movers, whole) : cpu::Mover::program;
+  py::dict result;
+  result["element_bytes"] = plan.element_bytes;
+  result["blocks"] = plan.blocks();
   result["channels"] = mover == cpu::Mover::channels ? plan.movers.channels->kind.count : 0;
   result["tile_vectors"] =
       mover == cpu::Mover::vector_tile ? plan.movers.vector_tile(table.lanes)->loads.size() : 0;
@@ -132,35 +131,29 @@ std::shared_ptr<Plan> plan_for_views(const TensorView& x, const py::object& axes
   if (out != nullptr) check_out(x, order, *out);
   const call::Layout into = out != nullptr ? out->layout() : call::Layout{};
   return cached_plan(cpu_key_of(x.layout(), order, out != nullptr ? &into : nullptr),
-                     {.threads = read_threads(threads), .forced = parse_forced(kernel)});
+                     {.threads = read_threads(threads), .forced = parse_forced<Device>(kernel)});
 }
 
-py::list candidates_for(const Plan& plan, int threads, bool all) {
+py::list candidates_for(const Plan& plan, std::optional<int> threads, bool all) {
   py::list rows;
-  for (const cpu::Candidate& each :
-       cpu::candidates(plan.request, *call::machine_or_this(plan.machine), threads,
-                       all ? cpu::CandidateSet::all : cpu::CandidateSet::searched)) {
-    rows.append(py::make_tuple(kernel_name(each.parameters.kernel), to_dict(each.parameters),
-                               each.seconds));
+  for (const auto& [way, seconds] : cpu::candidates(
+           plan.request, *call::machine_or_this(plan.machine), threads.value_or(plan.thread_limit),
+           all ? cpu::CandidateSet::all : cpu::CandidateSet::searched)) {
+    rows.append(py::make_tuple(Device::kernels_of(way), Device::parameters_of(plan, way), seconds));
   }
   return rows;
 }
 
-// Every kernel with what it needs, why it does not apply or None, and its best plan's seconds.
+// Every kernel with why it does not apply or None, and its best plan's seconds.
 py::list kernel_reports_for(const Plan& plan) {
   py::list rows;
   for (const cpu::KernelReport& each :
        cpu::kernel_reports(plan.request, *call::machine_or_this(plan.machine), plan.thread_limit)) {
     const bool applies = each.obstacle.empty();
-    rows.append(py::make_tuple(kernel_name(each.kernel), requirement(each.kernel),
+    rows.append(py::make_tuple(kernel_name(each.kernel),
                                applies ? py::none() : py::cast(each.obstacle), each.seconds));
   }
   return rows;
-}
-
-py::list to_list(const std::vector<cpu::Timed>& timed) {
-  const auto name_of = [](const cpu::Parameters& each) { return kernel_name(each.kernel); };
-  return measured_rows(timed, name_of, [](const cpu::Parameters& each) { return to_dict(each); });
 }
 
 // The layouts whose fastest plan is known, for all kernels.
@@ -181,69 +174,65 @@ void cache_learned(Plan plan, int threads, double warm_seconds, double fresh_sec
                              {.threads = threads, .learns = true});
 }
 
-py::list kernels_for(const Plan& plan) {
-  const Problem folded = fold_run(plan.problem);
-  py::list names;
-  for (const Kernel kernel : cpu::kKernels) {
-    if (applies(kernel, folded)) names.append(kernel_name(kernel));
-  }
-  return names;
+std::shared_ptr<Plan> plan_for_request(const Request& request, const py::object& threads,
+                                       const std::optional<std::string>& kernel,
+                                       const std::shared_ptr<cpu::Machine>& machine) {
+  const int most = read_threads(threads);
+  const std::optional<Kernel> forced = parse_forced<Device>(kernel);
+  if (!machine) return cached_plan(ttlg::key_of(request), {.threads = most, .forced = forced});
+  auto plan = std::make_shared<Plan>(make_plan(request, *machine, most, forced));
+  plan->machine = machine;
+  return plan;
 }
 
-}  // namespace
+Plan build_plan(const Request& request, const std::string& kernel, const Integers& block,
+                const std::vector<int>& loop_order, bool staged, bool streaming, int prefetch,
+                int threads, const std::shared_ptr<cpu::Machine>& machine) {
+  Plan plan = cpu::build_plan(request, {.kernel = Device::parse(kernel),
+                                        .block = block,
+                                        .loop_order = loop_order,
+                                        .staged = staged,
+                                        .streaming = streaming,
+                                        .prefetch = prefetch,
+                                        .threads = threads});
+  plan.machine = machine;
+  return plan;
+}
 
-void bind_cpu(py::module_& module) {
-  module.attr("CPU_KERNELS") = names_of(cpu::kKernels);
-  py::class_<Plan, PlanBase, std::shared_ptr<Plan>>(module, "CpuPlan",
-                                                    "How one transposition is done on the CPU.")
-      .def_property_readonly("kernel",
-                             [](const Plan& plan) { return kernel_name(plan.parameters.kernel); })
-      .def_property_readonly("parameters",
-                             [](const Plan& plan) { return to_dict(plan.parameters); })
-      .def_readonly("element_bytes", &Plan::element_bytes)
-      .def_property_readonly("blocks", &Plan::blocks)
-      .def_property_readonly("shuffle", &shuffle_of)
+void bind_plans(py::module_& module) {
+  bind_plan_class<Device>(module, "CpuPlan", "How one transposition is done on the CPU.")
+      .def("describe", &describe)
       .def("shuffle_program", &shuffle_program_of)
-      .def("candidates", &candidates_for, py::arg("threads"), py::arg("all") = false)
+      .def("candidates", &candidates_for, py::arg("threads") = py::none(), py::arg("all") = false)
       .def("kernel_reports", &kernel_reports_for)
       .def_property_readonly("predicted_seconds",
                              [](const Plan& plan) { return call::predicted_seconds(plan, false); })
       .def_readonly("thread_limit", &Plan::thread_limit)
-      .def_property_readonly(
-          "machine",
-          [](const Plan& plan) { return std::const_pointer_cast<cpu::Machine>(plan.machine); })
-      .def_property_readonly("measured", [](const Plan& plan) { return to_list(plan.measured); })
-      .def_property_readonly(
-          "trials", [](const Plan& plan) { return to_list(call::cpu_learner().timed(plan)); })
-      .def("with_measured", &with_measured<Plan, &Plan::parameters>, py::arg("timed"))
-      .def("applicable_kernels", &kernels_for)
-      .def("run", &run_checked, py::arg("x"), py::arg("out"))
-      .def(
-          "__eq__", [](const Plan& plan, const Plan& other) { return plan == other; },
-          py::is_operator());
-
-  module.def(
-      "cached_cpu_plan",
-      [](const Request& request, const py::object& threads,
-         const std::optional<std::string>& kernel, const std::shared_ptr<cpu::Machine>& machine) {
-        const int most = read_threads(threads);
-        if (!machine) {
-          return cached_plan(ttlg::key_of(request),
-                             {.threads = most, .forced = parse_forced(kernel)});
-        }
-        auto plan =
-            std::make_shared<Plan>(make_plan(request, *machine, most, parse_forced(kernel)));
-        plan->machine = machine;
-        return plan;
-      },
-      py::arg("request"), py::arg("threads"), py::arg("kernel"), py::arg("machine") = py::none(),
-      "The plan for this layout, from the planner cache or made and kept there; for another "
-      "machine "
-      "than this one it is made, and not kept.");
+      .def("run", &run_checked, py::arg("x"), py::arg("out"));
+  module.def("cached_cpu_plan", &plan_for_request, py::arg("request"), py::arg("threads"),
+             py::arg("kernel"), py::arg("machine") = py::none(),
+             "The plan for this layout, from the planner cache or made and kept there; for another "
+             "machine than this one it is made, and not kept.");
   module.def(
       "cpu_plan_for", &plan_for_views, py::arg("x"), py::arg("axes"), py::arg("out"),
       py::arg("threads"), py::arg("kernel") = py::none(),
       "The same for a view moved into another, checked first, or into a new array if out is None.");
+  module.def("build_cpu_plan", &build_plan, py::arg("request"), py::kw_only(), py::arg("kernel"),
+             py::arg("block"), py::arg("loop_order"), py::arg("staged"), py::arg("streaming"),
+             py::arg("prefetch"), py::arg("threads"), py::arg("machine") = py::none(),
+             "The plan with these parameters.");
+  module.def(
+      "request_into_new_ndarray",
+      [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
+         const std::vector<int>& axes) {
+        const call::Layout x{.shape = shape, .byte_strides = byte_strides, .itemsize = itemsize};
+        return cpu_key_of(x, axes, nullptr).request();
+      },
+      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
+      "The request of moving such an array into a new ndarray.");
+}
+
+void bind_calls(py::module_& module) {
   py::class_<CpuCall>(module, "CpuCall",
                       "A call by a plan that the planner cache has, or by one that is being tried "
                       "for the same layout.")
@@ -261,39 +250,15 @@ void bind_cpu(py::module_& module) {
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("threads"), "A call by such a plan.");
   module.def("run_cpu_calls", &run_calls, py::arg("calls"),
              "Run calls, each with its x and its out, as one that nothing interrupts.");
-  module.def(
-      "request_into_new_ndarray",
-      [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
-         const std::vector<int>& axes) {
-        const call::Layout x{.shape = shape, .byte_strides = byte_strides, .itemsize = itemsize};
-        return cpu_key_of(x, axes, nullptr).request();
-      },
-      py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
-      "The request of moving such an array into a new ndarray.");
-  module.def(
-      "build_cpu_plan",
-      [](const Request& request, const std::string& kernel, Integers block,
-         std::vector<int> loop_order, bool staged, bool streaming, int prefetch, int threads,
-         const std::shared_ptr<cpu::Machine>& machine) {
-        Plan plan = cpu::build_plan(request, {.kernel = parse_kernel(kernel),
-                                              .block = std::move(block),
-                                              .loop_order = std::move(loop_order),
-                                              .staged = staged,
-                                              .streaming = streaming,
-                                              .prefetch = prefetch,
-                                              .threads = threads});
-        plan.machine = machine;
-        return plan;
-      },
-      py::arg("request"), py::kw_only(), py::arg("kernel"), py::arg("block"), py::arg("loop_order"),
-      py::arg("staged"), py::arg("streaming"), py::arg("prefetch"), py::arg("threads"),
-      py::arg("machine") = py::none(), "The plan with these parameters.");
+}
+
+void bind_loops(py::module_& module) {
   module.def(
       "loop_orders",
       [](const Request& request, const Integers& block) {
         py::list orders;
         for (const auto& order : cpu::loop_orders(fold_run(make_problem(request)), block)) {
-          orders.append(py::tuple(py::cast(order)));
+          orders.append(to_tuple(order));
         }
         return orders;
       },
@@ -307,15 +272,17 @@ void bind_cpu(py::module_& module) {
       py::arg("perm"), py::arg("order"),
       "COMET's cost of loops over modes that perm permutes, outermost loop first.");
   module.def(
-      "rank_loops",
-      [](const std::vector<int>& perm) { return py::tuple(py::cast(cpu::rank_loops(perm))); },
+      "rank_loops", [](const std::vector<int>& perm) { return to_tuple(cpu::rank_loops(perm)); },
       py::arg("perm"), "All modes in the order of the least such cost.");
+}
+
+void bind_cache_of_plans(py::module_& module) {
   module.def(
       "cache_put",
       [](const std::shared_ptr<Plan>& plan, int threads, const std::optional<std::string>& kernel) {
         for (const bool learns : {false, true}) {
           call::cpu_plan_cache().put(
-              plan, {.threads = threads, .forced = parse_forced(kernel), .learns = learns});
+              plan, {.threads = threads, .forced = parse_forced<Device>(kernel), .learns = learns});
         }
       },
       py::arg("plan"), py::arg("threads"), py::arg("kernel"),
@@ -326,6 +293,16 @@ void bind_cpu(py::module_& module) {
   module.def("cache_learned", &cache_learned, py::arg("plan"), py::arg("threads"),
              py::arg("warm_seconds"), py::arg("fresh_seconds"),
              "Keep such a plan again, with all that measured_plans gave.");
+}
+
+}  // namespace
+
+void bind_cpu(py::module_& module) {
+  module.attr("CPU_KERNELS") = names_of(cpu::kKernels);
+  bind_plans(module);
+  bind_calls(module);
+  bind_loops(module);
+  bind_cache_of_plans(module);
 }
 
 }  // namespace ttlg::bindings

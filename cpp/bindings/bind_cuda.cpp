@@ -7,7 +7,7 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
-#include "bindings/measured.hpp"
+#include "bindings/plan_class.hpp"
 #include "call/layout.hpp"
 #include "call/run.hpp"
 #include "cuda/execute.hpp"
@@ -26,36 +26,40 @@ using cuda::LoweredPlan;
 using cuda::Schema;
 using cuda::TaxonomyRule;
 
-Schema parse_schema(const std::string& name) {
-  return parse_kernel(cuda::kSchemas, name, "CUDA devices have");
-}
-
-std::optional<Schema> parse_forced(const std::optional<std::string>& kernel) {
-  return kernel ? std::optional(parse_schema(*kernel)) : std::nullopt;
-}
-
-py::dict to_dict(const cuda::Parameters& parameters) {
-  py::dict result;
-  result["in_modes"] = parameters.slice.in_modes;
-  result["out_modes"] = parameters.slice.out_modes;
-  result["in_block"] = parameters.slice.in_block;
-  result["out_block"] = parameters.slice.out_block;
-  result["coarsened_mode"] = parameters.coarsened_mode;
-  result["stages"] = parameters.stages;
-  result["band_width"] = parameters.band_width;
-  return result;
-}
+struct Device {
+  using Plan = LoweredPlan;
+  static constexpr auto kWay = &Plan::parameters;
+  static Schema parse(const std::string& name) {
+    return parse_kernel(cuda::kSchemas, name, "CUDA devices have");
+  }
+  static auto kernels_of(const cuda::Parameters& parameters) {
+    return schema_name(parameters.schema);
+  }
+  static auto trials(const Plan& plan) { return call::cuda_learner().timed(plan); }
+  static py::dict parameters_of(const Plan&, const cuda::Parameters& parameters) {
+    py::dict result;
+    result["in_modes"] = parameters.slice.in_modes;
+    result["out_modes"] = parameters.slice.out_modes;
+    result["in_block"] = parameters.slice.in_block;
+    result["out_block"] = parameters.slice.out_block;
+    result["coarsened_mode"] = parameters.coarsened_mode;
+    result["stages"] = parameters.stages;
+    result["band_width"] = parameters.band_width;
+    return result;
+  }
+};
 
 // All of them are counts, which regressions take as real numbers.
-py::dict to_dict(const cuda::Features& features) {
+py::dict features_of(const LoweredPlan& plan, const cuda::Parameters& parameters) {
   py::dict result;
-  for (const auto& [name, value] : features) {
+  for (const auto& [name, value] : cuda::features_of({plan.recast, parameters})) {
     result[py::str(std::string(name))] = static_cast<std::int64_t>(value);
   }
   return result;
 }
 
-py::dict to_dict(const cuda::Transactions& counts) {
+py::dict transactions_of(const LoweredPlan& plan) {
+  const cuda::Transactions counts = cuda::transactions(plan.sliced());
   py::dict result;
   result["in_dram"] = counts.in_dram;
   result["in_shared"] = counts.in_shared;
@@ -70,9 +74,9 @@ py::list candidates_for(const LoweredPlan& plan) {
   py::list rows;
   for (const cuda::Candidate& each :
        cuda::candidates(plan.recast, *plan.model, plan.pointer_alignment)) {
-    rows.append(py::make_tuple(schema_name(each.parameters.schema), to_dict(each.parameters),
-                               to_dict(cuda::features_of({plan.recast, each.parameters})),
-                               each.seconds));
+    const cuda::Parameters& way = each.parameters;
+    rows.append(py::make_tuple(Device::kernels_of(way), Device::parameters_of(plan, way),
+                               features_of(plan, way), each.seconds));
   }
   return rows;
 }
@@ -98,9 +102,27 @@ std::shared_ptr<LoweredPlan> cached_plan(const LayoutKey& layout,
   return std::const_pointer_cast<LoweredPlan>(call::cuda_plan_cache().get(layout, choice));
 }
 
-py::list to_list(const std::vector<cuda::Timed>& timed) {
-  const auto name_of = [](const cuda::Parameters& each) { return schema_name(each.schema); };
-  return measured_rows(timed, name_of, [](const cuda::Parameters& each) { return to_dict(each); });
+// The seconds of every term of the time model at a cost of 1.
+std::map<std::string, double> terms_of(const LoweredPlan& plan) {
+  std::map<std::string, double> result;
+  if (plan.problem.bytes() == 0) return result;
+  const cuda::LaunchTerms counted = count_terms(*plan.model, plan.sliced());
+  for (const auto& [number, seconds] : counted.terms()) {
+    result[cuda::cost_names()[number]] = seconds;
+  }
+  return result;
+}
+
+// What Python's texts about a plan say of it besides its parameters.
+py::dict description_of(const LoweredPlan& plan) {
+  const cuda::SlicedProblem sliced = plan.sliced();
+  py::dict result;
+  result["word_bytes"] = plan.recast.element_bytes();
+  result["slice"] = to_tuple({sliced.extents().begin(), sliced.extents().end()});
+  result["blocks"] = cuda::grid_blocks(sliced);
+  result["coarsening"] = sliced.repeats();
+  result["taxonomy"] = taxonomy_for(plan);
+  return result;
 }
 
 std::shared_ptr<LoweredPlan> plan_for_views(const TensorView& x, const py::object& axes,
@@ -113,7 +135,7 @@ std::shared_ptr<LoweredPlan> plan_for_views(const TensorView& x, const py::objec
   return cached_plan(key_of(x.layout(), order, into.byte_strides),
                      {.pointer_alignment = call::pointer_alignment_of(x.data, into.data),
                       .model = model,
-                      .forced = parse_forced(kernel)});
+                      .forced = parse_forced<Device>(kernel)});
 }
 
 // Whether `out` may be written to is the caller's to check: JAX calls its own new arrays read-only.
@@ -131,68 +153,43 @@ void run_call(const CudaCall& call, const TensorView& x, const TensorView& out) 
                       out.owner_stream.value_or(x.stream));
 }
 
+LoweredPlan build_plan(const Request& request, std::int64_t pointer_alignment,
+                       const std::shared_ptr<DeviceModel>& model, const std::string& kernel,
+                       int in_modes, int out_modes, std::int64_t in_block, std::int64_t out_block,
+                       int coarsened_mode, int stages, std::optional<std::int64_t> band_width) {
+  cuda::Parameters parameters{.schema = Device::parse(kernel),
+                              .slice = {.in_modes = in_modes,
+                                        .out_modes = out_modes,
+                                        .in_block = in_block,
+                                        .out_block = out_block},
+                              .coarsened_mode = coarsened_mode,
+                              .stages = stages,
+                              .band_width = band_width.value_or(0)};
+  cuda::Plan plan = cuda::build_plan(request, pointer_alignment, parameters, model);
+  if (!band_width) plan.parameters.band_width = choose_band_width(plan.sliced(), *model);
+  return LoweredPlan(std::move(plan));
+}
+
 void bind_plans(py::module_& module) {
-  py::class_<LoweredPlan, PlanBase, std::shared_ptr<LoweredPlan>>(
-      module, "CudaPlan", "How one transposition is done on a CUDA device.")
-      .def_property_readonly(
-          "kernel", [](const LoweredPlan& plan) { return schema_name(plan.parameters.schema); })
-      .def_property_readonly("parameters",
-                             [](const LoweredPlan& plan) { return to_dict(plan.parameters); })
+  bind_plan_class<Device>(module, "CudaPlan", "How one transposition is done on a CUDA device.")
       .def_readonly("pointer_alignment", &LoweredPlan::pointer_alignment)
-      .def_property_readonly(
-          "model",
-          [](const LoweredPlan& plan) { return std::const_pointer_cast<DeviceModel>(plan.model); })
       .def_readonly("predicted_seconds", &LoweredPlan::predicted_seconds)
       .def_property_readonly(
           "time_source",
           [](const LoweredPlan& plan) { return describe(*plan.model, plan.time_source); })
-      .def_property_readonly("word_bytes",
-                             [](const LoweredPlan& plan) { return plan.recast.element_bytes(); })
-      .def_property_readonly("slice",
-                             [](const LoweredPlan& plan) {
-                               const cuda::SlicedProblem sliced = plan.sliced();
-                               return to_tuple({sliced.extents().begin(), sliced.extents().end()});
-                             })
       .def_property_readonly(
-          "blocks", [](const LoweredPlan& plan) { return cuda::grid_blocks(plan.sliced()); })
-      .def_property_readonly("coarsening",
-                             [](const LoweredPlan& plan) { return plan.sliced().repeats(); })
-      .def_property_readonly("features",
-                             [](const LoweredPlan& plan) {
-                               return to_dict(cuda::features_of({plan.recast, plan.parameters}));
-                             })
+          "features", [](const LoweredPlan& plan) { return features_of(plan, plan.parameters); })
       .def("candidates", &candidates_for)
-      .def_property_readonly("measured",
-                             [](const LoweredPlan& plan) { return to_list(plan.measured); })
-      .def_property_readonly(
-          "trials",
-          [](const LoweredPlan& plan) { return to_list(call::cuda_learner().timed(plan)); })
-      .def("with_measured", &with_measured<LoweredPlan, &LoweredPlan::parameters>, py::arg("timed"))
-      .def("transactions",
-           [](const LoweredPlan& plan) { return to_dict(cuda::transactions(plan.sliced())); })
-      .def(
-          "terms",
-          [](const LoweredPlan& plan) {
-            std::map<std::string, double> result;
-            if (plan.problem.bytes() == 0) return result;
-            const cuda::LaunchTerms counted = count_terms(*plan.model, plan.sliced());
-            for (const auto& [number, seconds] : counted.terms()) {
-              result[cuda::cost_names()[number]] = seconds;
-            }
-            return result;
-          },
-          "The seconds of every term of the time model at a cost of 1.")
-      .def("taxonomy", &taxonomy_for)
-      .def("run", &run_checked, py::arg("x"), py::arg("out"))
-      .def(
-          "__eq__", [](const LoweredPlan& plan, const LoweredPlan& other) { return plan == other; },
-          py::is_operator());
-
+      .def("transactions", &transactions_of)
+      .def("terms", &terms_of)
+      .def("describe", &description_of)
+      .def("run", &run_checked, py::arg("x"), py::arg("out"));
   module.def(
       "cached_cuda_plan",
       [](const Request& request, const std::shared_ptr<DeviceModel>& model,
          const std::optional<std::string>& kernel) {
-        return cached_plan(ttlg::key_of(request), {.model = model, .forced = parse_forced(kernel)});
+        return cached_plan(ttlg::key_of(request),
+                           {.model = model, .forced = parse_forced<Device>(kernel)});
       },
       py::arg("request"), py::arg("model"), py::arg("kernel"),
       "The plan for this layout where pointers allow the widest words, from the planner cache or "
@@ -201,6 +198,28 @@ void bind_plans(py::module_& module) {
       "cuda_plan_for", &plan_for_views, py::arg("x"), py::arg("axes"), py::arg("out"),
       py::arg("model"), py::arg("kernel") = py::none(),
       "The same for a view moved into another, checked first, or into a new array if out is None.");
+  module.def(
+      "cuda_cache_put",
+      [](const std::shared_ptr<LoweredPlan>& plan, const std::optional<std::string>& kernel) {
+        for (const bool learns : {false, true}) {
+          call::cuda_plan_cache().put(plan, {.pointer_alignment = plan->pointer_alignment,
+                                             .model = plan->model,
+                                             .forced = parse_forced<Device>(kernel),
+                                             .learns = learns});
+        }
+      },
+      py::arg("plan"), py::arg("kernel"),
+      "Keep a plan for its layout in place of the planner's choice.");
+  module.def(
+      "build_cuda_plan", &build_plan, py::arg("request"), py::kw_only(),
+      py::arg("pointer_alignment"), py::arg("model"), py::arg("kernel"), py::arg("in_modes"),
+      py::arg("out_modes"), py::arg("in_block"), py::arg("out_block"), py::arg("coarsened_mode"),
+      py::arg("stages"), py::arg("band_width") = py::none(),
+      "The plan with these parameters. Plans of versions that did not write band_width have the "
+      "planner's.");
+}
+
+void bind_calls(py::module_& module) {
   py::class_<CudaCall>(module, "CudaCall",
                        "A call by a plan that the planner cache has, or by one that is being tried "
                        "for the same layout.")
@@ -214,42 +233,6 @@ void bind_plans(py::module_& module) {
         return CudaCall{plan_for_views(x, axes, out, model, std::nullopt)};
       },
       py::arg("x"), py::arg("axes"), py::arg("out"), py::arg("model"), "A call by such a plan.");
-  module.def(
-      "cuda_cache_put",
-      [](const std::shared_ptr<LoweredPlan>& plan, const std::optional<std::string>& kernel) {
-        for (const bool learns : {false, true}) {
-          call::cuda_plan_cache().put(plan, {.pointer_alignment = plan->pointer_alignment,
-                                             .model = plan->model,
-                                             .forced = parse_forced(kernel),
-                                             .learns = learns});
-        }
-      },
-      py::arg("plan"), py::arg("kernel"),
-      "Keep a plan for its layout in place of the planner's choice.");
-  module.def(
-      "build_cuda_plan",
-      [](const Request& request, std::int64_t pointer_alignment,
-         const std::shared_ptr<DeviceModel>& model, const std::string& kernel, int in_modes,
-         int out_modes, std::int64_t in_block, std::int64_t out_block, int coarsened_mode,
-         int stages, std::optional<std::int64_t> band_width) {
-        cuda::Parameters parameters{.schema = parse_schema(kernel),
-                                    .slice = {.in_modes = in_modes,
-                                              .out_modes = out_modes,
-                                              .in_block = in_block,
-                                              .out_block = out_block},
-                                    .coarsened_mode = coarsened_mode,
-                                    .stages = stages,
-                                    .band_width = band_width.value_or(0)};
-        cuda::Plan plan = cuda::build_plan(request, pointer_alignment, parameters, model);
-        if (!band_width) plan.parameters.band_width = choose_band_width(plan.sliced(), *model);
-        return LoweredPlan(std::move(plan));
-      },
-      py::arg("request"), py::kw_only(), py::arg("pointer_alignment"), py::arg("model"),
-      py::arg("kernel"), py::arg("in_modes"), py::arg("out_modes"), py::arg("in_block"),
-      py::arg("out_block"), py::arg("coarsened_mode"), py::arg("stages"),
-      py::arg("band_width") = py::none(),
-      "The plan with these parameters. Plans of versions that did not write band_width have the "
-      "planner's.");
 }
 
 }  // namespace
@@ -259,6 +242,7 @@ void bind_cuda(py::module_& module) {
   module.attr("CUDA_KERNELS") = names_of(cuda::kSchemas);
   bind_device_model(module);
   bind_plans(module);
+  bind_calls(module);
   module.def(
       "synchronize",
       [](const TensorView& view) {

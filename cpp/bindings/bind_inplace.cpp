@@ -6,7 +6,7 @@
 #include "bindings/arguments.hpp"
 #include "bindings/bind.hpp"
 #include "bindings/gil_release.hpp"
-#include "bindings/measured.hpp"
+#include "bindings/plan_class.hpp"
 #include "call/layout.hpp"
 #include "call/run.hpp"
 #include "cpu/this_machine.hpp"
@@ -20,51 +20,74 @@ namespace {
 using cuda::DeviceModel;
 using cuda::LoweredInplacePlan;
 
-// What differs between the devices.
-struct Cpu {
-  using Plan = cpu::InplacePlan;
-  using Step = cpu::InplaceStep;
-  static constexpr bool kHasBetween = false;
-  static auto parse(const std::string& name) {
-    return parse_kernel(cpu::kInplaceKernels, name, "in place, choose one of");
-  }
-  static std::vector<Plan> candidates(const Plan& plan) {
-    return inplace_candidates(plan, *call::machine_or_this(plan.machine));
-  }
-};
+// A step says what lies between its matrices, and how many threads a block has, on a GPU alone. The
+// usual number of threads is written out, and what stands for it in a step is read again.
+template <typename Step>
+constexpr bool kIsOnGpu = std::is_same_v<Step, cuda::InplaceStep>;
 
-struct Cuda {
-  using Plan = LoweredInplacePlan;
-  using Step = cuda::InplaceStep;
-  static constexpr bool kHasBetween = true;
-  // The usual number of threads is written out, and what stands for it in a step is read again.
-  static int threads_of(const Step& step) { return cuda::block_threads(step); }
-  static void set_threads(Step& step, int threads) {
-    if (threads != cuda::block_threads(step)) step.threads = threads;
-  }
-  static auto parse(const std::string& name) {
-    return parse_kernel(cuda::kInplaceKernels, name, "in place on a GPU, choose one of");
-  }
-  static std::vector<cuda::InplacePlan> candidates(const Plan& plan) {
-    return inplace_candidates(plan);
-  }
-};
-
-template <typename Device>
-py::dict to_dict(const typename Device::Step& step) {
+template <typename Step>
+py::dict to_dict(const Step& step) {
   py::dict result;
   result["kernel"] = kernel_name(step.kernel);
   result["batch"] = step.batch;
   result["rows"] = step.rows;
-  if (Device::kHasBetween) result["between"] = step.between;
+  if (kIsOnGpu<Step>) result["between"] = step.between;
   result["columns"] = step.columns;
   result["element_bytes"] = step.element_bytes;
   result["width"] = step.width;
-  if constexpr (requires { Device::threads_of(step); }) {
-    result["threads"] = Device::threads_of(step);
-  }
+  if constexpr (kIsOnGpu<Step>) result["threads"] = cuda::block_threads(step);
   return result;
 }
+
+// What the devices share.
+template <typename OfDevice>
+struct InPlace {
+  using Plan = OfDevice;
+  using Steps = decltype(Plan::steps);
+  using Step = typename Steps::value_type;
+  static constexpr auto kWay = &Plan::steps;
+  // In their order.
+  static std::string kernels_of(const Steps& steps) {
+    std::string names;
+    for (const Step& step : steps) {
+      names += (names.empty() ? "" : " + ") + std::string(kernel_name(step.kernel));
+    }
+    return names.empty() ? "none" : names;
+  }
+  // Of a plan, or of another one that does the same in these steps.
+  static py::dict parameters_of(const auto& plan, const Steps& steps) {
+    py::list dicts;
+    for (const Step& step : steps) dicts.append(to_dict(step));
+    py::dict result;
+    result["steps"] = py::tuple(dicts);
+    if constexpr (requires { plan.threads; }) result["threads"] = plan.threads;
+    result["workspace_limit"] = plan.workspace_limit;
+    return result;
+  }
+};
+
+struct Cpu : InPlace<cpu::InplacePlan> {
+  static auto parse(const std::string& name) {
+    return parse_kernel(cpu::kInplaceKernels, name, "in place, choose one of");
+  }
+  static auto candidates(const Plan& plan) {
+    return inplace_candidates(plan, *call::machine_or_this(plan.machine));
+  }
+  static auto cost(const Plan& plan, const Step& step) {
+    const auto machine = call::machine_or_this(plan.machine);
+    return py::make_tuple(passes(step), step_seconds(step, *machine, plan.threads));
+  }
+};
+
+struct Cuda : InPlace<LoweredInplacePlan> {
+  static auto parse(const std::string& name) {
+    return parse_kernel(cuda::kInplaceKernels, name, "in place on a GPU, choose one of");
+  }
+  static auto candidates(const Plan& plan) { return inplace_candidates(plan); }
+  static auto cost(const Plan& plan, const Step& step) {
+    return py::make_tuple(passes(step, *plan.model), step_seconds(step, *plan.model));
+  }
+};
 
 template <typename Number>
 Number number_of(const py::dict& step, const char* name) {
@@ -76,86 +99,45 @@ Number number_of(const py::dict& step, const char* name) {
   }
 }
 
-template <typename Device>
-std::vector<typename Device::Step> to_steps(const std::vector<py::dict>& dicts) {
-  std::vector<typename Device::Step> steps;
+template <typename Device, typename Step = typename Device::Step>
+std::vector<Step> to_steps(const std::vector<py::dict>& dicts) {
+  std::vector<Step> steps;
   for (const py::dict& values : dicts) {
     const auto number = [&](const char* name) { return number_of<std::int64_t>(values, name); };
-    steps.push_back({.kernel = Device::parse(py::str(values["kernel"])),
-                     .batch = number("batch"),
-                     .rows = number("rows"),
-                     .between = Device::kHasBetween ? number("between") : 1,
-                     .columns = number("columns"),
-                     .element_bytes = number("element_bytes"),
-                     .width = number("width")});
+    Step& step = steps.emplace_back(Step{.kernel = Device::parse(py::str(values["kernel"])),
+                                         .batch = number("batch"),
+                                         .rows = number("rows"),
+                                         .between = kIsOnGpu<Step> ? number("between") : 1,
+                                         .columns = number("columns"),
+                                         .element_bytes = number("element_bytes"),
+                                         .width = number("width")});
     // Versions that do not write it know the usual number alone.
-    if constexpr (requires { Device::threads_of(steps.back()); }) {
-      if (values.contains("threads"))
-        Device::set_threads(steps.back(), number_of<int>(values, "threads"));
+    if constexpr (kIsOnGpu<Step>) {
+      if (!values.contains("threads")) continue;
+      const int threads = number_of<int>(values, "threads");
+      if (threads != cuda::block_threads(step)) step.threads = threads;
     }
   }
   return steps;
-}
-
-// The kernels of steps in their order.
-template <typename Step>
-std::string kernels_of(const std::vector<Step>& steps) {
-  std::string names;
-  for (const auto& step : steps) {
-    names += (names.empty() ? "" : " + ") + std::string(kernel_name(step.kernel));
-  }
-  return names.empty() ? "none" : names;
-}
-
-// What a plan has, or another one that does the same in these steps.
-template <typename Device, typename Plan>
-py::dict parameters_of(const Plan& plan, const std::vector<typename Device::Step>& steps) {
-  py::list dicts;
-  for (const auto& step : steps) dicts.append(to_dict<Device>(step));
-  py::dict result;
-  result["steps"] = py::tuple(dicts);
-  if constexpr (requires { plan.threads; }) result["threads"] = plan.threads;
-  result["workspace_limit"] = plan.workspace_limit;
-  return result;
 }
 
 template <typename Device>
 py::list candidates_for(const typename Device::Plan& plan) {
   py::list rows;
   for (const auto& each : Device::candidates(plan)) {
-    rows.append(py::make_tuple(kernels_of(each.steps), parameters_of<Device>(each, each.steps),
-                               each.workspace_bytes, each.predicted_seconds));
+    rows.append(py::make_tuple(Device::kernels_of(each.steps),
+                               Device::parameters_of(each, each.steps), each.predicted_seconds,
+                               each.workspace_bytes));
   }
   return rows;
 }
 
 // How often each step reads and writes the array, and its predicted seconds.
-py::list cpu_costs_of(const cpu::InplacePlan& plan) {
-  const auto machine = call::machine_or_this(plan.machine);
-  py::list costs;
-  for (const cpu::InplaceStep& step : plan.steps) {
-    costs.append(py::make_tuple(passes(step), step_seconds(step, *machine, plan.threads)));
-  }
-  return costs;
-}
-
-py::list cuda_costs_of(const LoweredInplacePlan& plan) {
-  py::list costs;
-  for (const cuda::InplaceStep& step : plan.steps) {
-    costs.append(py::make_tuple(passes(step, *plan.model), step_seconds(step, *plan.model)));
-  }
-  return costs;
-}
-
-py::list measured_of(const LoweredInplacePlan& plan) {
-  return measured_rows(
-      plan.measured, [](const auto& steps) { return kernels_of(steps); },
-      [&](const auto& steps) { return parameters_of<Cuda>(plan, steps); });
-}
-
 template <typename Device>
-auto parse_forced(const std::optional<std::string>& kernel) {
-  return kernel ? std::optional(Device::parse(*kernel)) : std::nullopt;
+py::list costs_of(const typename Device::Plan& plan) {
+  py::list costs;
+  for (const typename Device::Step& step : plan.steps) costs.append(Device::cost(plan, step));
+  return costs;
 }
 
 // The key for an array of this layout; throws where such an array has no place for the result.
@@ -230,19 +212,13 @@ void run_on_cuda(const LoweredInplacePlan& plan, const TensorView& x, const Tens
   }
 }
 
-template <typename Device>
+template <typename Device, typename Plan = typename Device::Plan>
 auto bind_class(py::module_& module, const char* name, const char* doc) {
-  using Plan = typename Device::Plan;
-  return py::class_<Plan, PlanBase, std::shared_ptr<Plan>>(module, name, doc)
-      .def_property_readonly("kernel", [](const Plan& plan) { return kernels_of(plan.steps); })
-      .def_property_readonly(
-          "parameters", [](const Plan& plan) { return parameters_of<Device>(plan, plan.steps); })
+  return bind_plan_class<Device>(module, name, doc)
+      .def_property_readonly("costs", &costs_of<Device>)
       .def_readonly("workspace_bytes", &Plan::workspace_bytes)
       .def_readonly("predicted_seconds", &Plan::predicted_seconds)
-      .def("candidates", &candidates_for<Device>)
-      .def(
-          "__eq__", [](const Plan& plan, const Plan& other) { return plan == other; },
-          py::is_operator());
+      .def("candidates", &candidates_for<Device>);
 }
 
 // Refuses steps that need more than the plan says that they may.
@@ -260,12 +236,6 @@ constexpr const char* kPlanForDoc =
 void bind_cpu_inplace(py::module_& module) {
   module.attr("CPU_INPLACE_KERNELS") = names_of(cpu::kInplaceKernels);
   bind_class<Cpu>(module, "CpuInplacePlan", "How an array is transposed on the CPU where it lies.")
-      .def_property_readonly("costs", &cpu_costs_of)
-      .def_readonly("threads", &cpu::InplacePlan::threads)
-      .def_property_readonly("machine",
-                             [](const cpu::InplacePlan& plan) {
-                               return std::const_pointer_cast<cpu::Machine>(plan.machine);
-                             })
       .def("run", &run_on_cpu, py::arg("x"));
   module.def(
       "cpu_inplace_plan_for",
@@ -304,18 +274,10 @@ void bind_cuda_inplace(py::module_& module) {
   module.attr("CUDA_INPLACE_KERNELS") = names_of(cuda::kInplaceKernels);
   bind_class<Cuda>(module, "CudaInplacePlan",
                    "How an array is transposed on a CUDA device where it lies.")
-      .def_property_readonly("costs", &cuda_costs_of)
-      .def_property_readonly("model",
-                             [](const LoweredInplacePlan& plan) {
-                               return std::const_pointer_cast<DeviceModel>(plan.model);
-                             })
       .def_property_readonly("time_source",
                              [](const LoweredInplacePlan& plan) {
                                return describe(*plan.model, cuda::TimeSource::terms);
                              })
-      .def_property_readonly("measured", &measured_of)
-      .def("with_measured", &with_measured<LoweredInplacePlan, &LoweredInplacePlan::steps>,
-           py::arg("timed"))
       .def("run", &run_on_cuda, py::arg("x"), py::arg("workspace"),
            "Transpose x, with workspace_bytes of memory besides, or None where there are none.");
   module.def(

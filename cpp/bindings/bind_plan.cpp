@@ -16,6 +16,22 @@ void bind_cache(py::module_& module) {
   module.def("cache_resize", &call::resize_caches, py::arg("capacity"));
 }
 
+// A member of what a plan was made for, lists as tuples.
+template <auto kMember>
+auto of_request(const PlanBase& plan) {
+  if constexpr (requires { to_tuple(plan.request.*kMember); }) {
+    return to_tuple(plan.request.*kMember);
+  } else {
+    return plan.request.*kMember;
+  }
+}
+
+py::tuple extents_of(const PlanBase& plan) {
+  Integers extents;
+  for (const Mode& mode : plan.problem.modes) extents.push_back(mode.extent);
+  return to_tuple(extents);
+}
+
 }  // namespace
 
 void bind_plan(py::module_& module) {
@@ -36,34 +52,25 @@ void bind_plan(py::module_& module) {
            py::arg("out_alignment") = 1);
   py::class_<PlanBase, std::shared_ptr<PlanBase>>(module, "PlanBase",
                                                   "What plans for every device have in common.")
-      .def_property_readonly("shape",
-                             [](const PlanBase& plan) { return to_tuple(plan.request.shape); })
-      .def_property_readonly(
-          "byte_strides",
-          [](const PlanBase& plan) { return to_tuple(plan.request.in_byte_strides); })
-      .def_property_readonly(
-          "axes", [](const PlanBase& plan) { return py::tuple(py::cast(plan.request.axes)); })
-      .def_property_readonly("itemsize", [](const PlanBase& plan) { return plan.request.itemsize; })
-      .def_property_readonly("inplace", [](const PlanBase& plan) { return plan.request.inplace; })
-      .def_property_readonly("out_alignment",
-                             [](const PlanBase& plan) { return plan.request.out_alignment; })
+      .def_readonly("request", &PlanBase::request)
+      .def_property_readonly("shape", &of_request<&Request::shape>)
+      .def_property_readonly("byte_strides", &of_request<&Request::in_byte_strides>)
+      .def_property_readonly("axes", &of_request<&Request::axes>)
+      .def_property_readonly("itemsize", &of_request<&Request::itemsize>)
+      .def_property_readonly("inplace", &of_request<&Request::inplace>)
+      .def_property_readonly("out_alignment", &of_request<&Request::out_alignment>)
       .def_property_readonly("out_shape",
                              [](const PlanBase& plan) { return to_tuple(plan.out_shape); })
+      .def_property_readonly("out_strides",
+                             [](const PlanBase& plan) { return to_tuple(plan.out_byte_strides); })
       .def_property_readonly("out_byte_strides",
                              [](const PlanBase& plan) -> py::object {
                                if (plan.request.out_byte_strides.empty()) return py::none();
                                return to_tuple(plan.request.out_byte_strides);
                              })
-      .def_property_readonly("extents",
-                             [](const PlanBase& plan) {
-                               Integers extents;
-                               for (const Mode& mode : plan.problem.modes) {
-                                 extents.push_back(mode.extent);
-                               }
-                               return to_tuple(extents);
-                             })
-      .def_property_readonly(
-          "perm", [](const PlanBase& plan) { return py::tuple(py::cast(plan.problem.perm)); })
+      .def_property_readonly("extents", &extents_of)
+      .def_property_readonly("perm",
+                             [](const PlanBase& plan) { return to_tuple(plan.problem.perm); })
       .def(
           "fits",
           [](const PlanBase& plan, const TensorView& x, const TensorView& out) {

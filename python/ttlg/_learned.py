@@ -7,7 +7,7 @@ from typing import Any
 from ttlg import _core
 from ttlg._machine.cache_file import Entry, TuneFile
 from ttlg._machine.processor import machine_key
-from ttlg._plan.json import build_measured, read_request, request_record
+from ttlg._plan.json import build_with_measured, builder, read_request, request_record
 from ttlg._settings.threads import get_num_threads
 
 # Building all takes some 10 ms of an import.
@@ -75,6 +75,6 @@ def _entry(machine: Entry, plan: _core.CpuPlan, threads: int, warm: float, fresh
 
 
 def _restore_plan(key: dict[str, Any], entry: Entry) -> None:
-    request = read_request(key)
-    plan = build_measured(request, entry["kernel"], entry["parameters"], entry["measured"])
+    build = builder(read_request(key), inplace=False, machine=None)
+    plan = build_with_measured(build, entry["kernel"], entry["parameters"], entry["measured"])
     _core.cache_learned(plan, key["threads"], *entry["predicted"])

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ttlg import _core
+from ttlg._arguments.sizes import LINE_BYTES
 from ttlg._machine.cache_file import Entry, TuneFile
 from ttlg._machine.processor import machine_key
-from ttlg._plan.json import build_measured, request_record
-from ttlg._plan.output import LINE_BYTES, out_byte_strides, request_of
+from ttlg._plan.json import Build, build_with_measured, builder, builder_of, request_record
 
 # A sample repeats calls until it lasts this long, so that the clock weighs little.
 _SAMPLE_SECONDS = 0.002
@@ -43,14 +43,14 @@ def tune(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPla
         return model
     best = find_or_measure(
         _key(model, threads, kernel),
-        functools.partial(build_measured, request_of(model)),
+        functools.partial(build_with_measured, builder_of(model)),
         lambda: _measure(model, threads, kernel),
     )
     _core.cache_put(best, threads, kernel)
     # Calls with a contiguous out=, and with one that begins elsewhere in a line, have other keys.
     contiguous = _core.contiguous_byte_strides(model.out_shape, model.itemsize)
     others: list[tuple[Sequence[int] | None, int]]
-    others = [(out_byte_strides(model), alignment) for alignment in (1, LINE_BYTES)]
+    others = [(model.out_strides, alignment) for alignment in (1, LINE_BYTES)]
     if model.out_byte_strides in (None, contiguous):
         others.append((None, _core.new_ndarray_alignment(model.out_shape, model.itemsize)))
     for other in others:
@@ -83,16 +83,10 @@ def _key(model: _core.CpuPlan, threads: int, kernel: str | None) -> Entry:
     return {
         **machine_key(),
         **request_record(model),
-        "out_byte_strides": list(out_byte_strides(model)),
+        "out_byte_strides": list(model.out_strides),
         "threads": threads,
         "kernel": kernel,
     }
-
-
-def _with(model: _core.CpuPlan, kernel: str, parameters: dict[str, Any]) -> _core.CpuPlan:
-    """Return another plan for the same request."""
-    request = request_of(model)
-    return _core.build_cpu_plan(request, kernel=kernel, **parameters)
 
 
 def _with_out(
@@ -107,32 +101,31 @@ def _with_out(
         byte_strides,
         out_alignment=alignment,
     )
-    return build_measured(request, plan.kernel, plan.parameters, plan.measured)
+    build: Build[_core.CpuPlan] = builder(request, inplace=False, machine=plan.machine)
+    return build_with_measured(build, plan.kernel, plan.parameters, plan.measured)
 
 
 def _candidates(model: _core.CpuPlan, threads: int, kernel: str | None) -> list[_core.CpuPlan]:
     """List the planner's candidates, those that differ in their threads alone once."""
-    plans: dict[str, _core.CpuPlan] = {}
+    build, plans = builder_of(model), dict[str, _core.CpuPlan]()
     for name, parameters, _ in model.candidates(threads):
         if kernel in (None, name):
             blocks = repr((name, parameters | {"threads": 0}))
-            plans.setdefault(blocks, _with(model, name, parameters))
+            plans.setdefault(blocks, build(name, parameters))
     return [*plans.values()]
 
 
 def _measure(model: _core.CpuPlan, threads: int, kernel: str | None) -> _core.CpuPlan:
     arrays = arrays_for(model)
     x, out = _core.view(arrays[0], "x"), _core.view(arrays[1], "out")
+    build = builder_of(model)
 
     def with_other_threads(best: _core.CpuPlan) -> list[_core.CpuPlan]:
         # More of them need not win: they share the memory's bandwidth, and waking them takes time.
         halved = {threads >> shift for shift in range(threads.bit_length())}
         counts = sorted(halved - {best.parameters["threads"]})
-        return [
-            _with(model, best.kernel, best.parameters | {"threads": n})
-            for n in counts
-            if n <= best.blocks
-        ]
+        blocks = best.describe()["blocks"]
+        return [build(best.kernel, best.parameters | {"threads": n}) for n in counts if n <= blocks]
 
     plans = _candidates(model, threads, kernel) or [model]
     return choose(plans, [with_other_threads], lambda plans: _sample(plans, x, out))
@@ -173,7 +166,7 @@ def arrays_for(model: _core.CpuPlan) -> tuple[Array, Array]:
     Element (0, ..., 0) of the output begins at a cache line if the plan is for such outputs, and
     else as many bytes into one as NumPy's own arrays. The base of each is a buffer of bytes.
     """
-    layouts = (model.shape, model.byte_strides), (model.out_shape, out_byte_strides(model))
+    layouts = (model.shape, model.byte_strides), (model.out_shape, model.out_strides)
     spans = [_span(*layout) for layout in layouts]
     in_bytes, out_bytes = (high - low + model.itemsize for low, high in spans)
     begin = 0 if model.out_alignment >= LINE_BYTES else _NUMPY_ALIGNMENT

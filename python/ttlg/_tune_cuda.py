@@ -9,13 +9,7 @@ from typing import Any, TypeVar
 from ttlg import _core
 from ttlg._arguments.words import count_of
 from ttlg._machine.cache_file import Entry
-from ttlg._plan.json import (
-    build_with_measured,
-    cuda_builder,
-    cuda_inplace_builder,
-    request_record,
-)
-from ttlg._plan.output import request_of
+from ttlg._plan.json import Build, build_with_measured, builder_of, request_record
 from ttlg._tune import choose, find_or_measure, least_seconds
 
 # In slices, or in tiles in place; 0 is for no bands, which in place are other kernels.
@@ -24,7 +18,6 @@ _WIDTHS = {"square_v1b": _BANDS[1:], "square_sg": (8, 16, 32, 64, 128, 256)}
 _BLOCK_THREADS = (64, 128, 256, 512, 1024)
 
 CudaT = TypeVar("CudaT", _core.CudaPlan, _core.CudaInplacePlan)
-Build = Callable[[str, dict[str, Any]], CudaT]
 
 
 def tune_cuda(model: _core.CudaPlan, device: int, kernel: str | None) -> _core.CudaPlan:
@@ -34,11 +27,10 @@ def tune_cuda(model: _core.CudaPlan, device: int, kernel: str | None) -> _core.C
     """
     if math.prod(model.shape) * model.itemsize == 0:
         return model
-    build = cuda_builder(request_of(model), model.model, model.pointer_alignment)
     best = find_or_measure(
         _key(model, kernel, alignment=model.pointer_alignment),
-        functools.partial(build_with_measured, build),
-        lambda: _measure(model, build, device, kernel),
+        functools.partial(build_with_measured, builder_of(model)),
+        lambda: _measure(model, builder_of(model), device, kernel),
     )
     _core.cuda_cache_put(best, kernel)
     return best
@@ -50,11 +42,10 @@ def tune_cuda_inplace(
     """Do the same for a plan in place, with at most `workspace` bytes besides the array."""
     if math.prod(model.shape) * model.itemsize == 0:
         return model
-    build = cuda_inplace_builder(request_of(model), model.model)
     best = find_or_measure(
         _key(model, kernel, inplace=True, workspace=workspace),
-        functools.partial(build_with_measured, build),
-        lambda: _measure_inplace(model, build, device, kernel),
+        functools.partial(build_with_measured, builder_of(model)),
+        lambda: _measure_inplace(model, builder_of(model), device, kernel),
     )
     _core.cuda_inplace_cache_put(best, workspace, kernel)
     return best

@@ -161,12 +161,6 @@ std::array<std::size_t, 2> choose_lane_modes(const Block& block,
 
 }  // namespace
 
-int ShuffleTables::steps() const {
-  if (!sums.empty()) return 1;
-  const bool reorders = !std::ranges::is_sorted(first);
-  return static_cast<int>(rounds.size()) + static_cast<int>(reorders);
-}
-
 ShuffleTables make_shuffle_tables(const Block& block, std::vector<std::int64_t> tile,
                                   std::int64_t element_bytes) {
   ShuffleTables result;

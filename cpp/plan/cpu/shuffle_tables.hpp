@@ -44,8 +44,6 @@ struct ShuffleTables {
   // The modes along which the tiles in neighbouring lanes follow one another: the first between the
   // lanes of a pair, the second between pairs.
   std::array<std::size_t, 2> lane_modes{};
-  // Permutations between a load and its store.
-  int steps() const;
 };
 
 // The program for tiles of these extents, one for each mode of the block.

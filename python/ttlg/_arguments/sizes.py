@@ -5,6 +5,7 @@ import re
 
 from ttlg._typing import Size
 
+LINE_BYTES = 64  # of the caches
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ttlg import _core
 from ttlg._calibrate.problems import Problem
-from ttlg._plan.json import build
+from ttlg._plan.json import Build, builder
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class Row:
     def plan(self) -> _core.CpuPlan:
         """Build the plan; ValueError where this version has none with these parameters."""
         request = self.case.problem.request()
-        return build(request, self.kernel, self.parameters)
+        build: Build[_core.CpuPlan] = builder(request, inplace=False, machine=None)
+        return build(self.kernel, self.parameters)
 
     def to_json(self) -> str:
         """Write a line, without what is as by default."""

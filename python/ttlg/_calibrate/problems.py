@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from ttlg import _core
-from ttlg._plan.output import LINE_BYTES
+from ttlg._arguments.sizes import LINE_BYTES
 
 T = TypeVar("T")
 Random = random.Random

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttlg import _core
-from ttlg._plan.json import cuda_builder, cuda_inplace_builder
-from ttlg._plan.output import request_of
+from ttlg._plan.json import AnyPlan, builder_of
 from ttlg._typing import CpuKernel, CudaKernel
 
 
@@ -102,72 +101,42 @@ else:
 
     CandidateT_co = TypeVar("CandidateT_co", covariant=True)
 
-ListedT = TypeVar("ListedT", Candidate, CudaCandidate)
+
+def candidate_of(core: AnyPlan, measured_seconds: float | None = None) -> Candidate | CudaCandidate:
+    """Return the way in which a plan carries its request out."""
+    kernel: Any = core.kernel
+    times = core.predicted_seconds, measured_seconds
+    if isinstance(core, _core.CudaPlan):
+        return CudaCandidate(kernel, core.parameters, core.features, *times)
+    return Candidate(kernel, core.parameters, *times)
 
 
-def list_candidates(core: _core.CpuPlan) -> list[Candidate]:
-    """List what was measured, the plan's own way first, then what else the planner has."""
-    measured = core.measured or core.trials
-    threads = measured[0][1]["threads"] if measured else core.thread_limit
-    planned = [Candidate(*each) for each in core.candidates(threads)]
-    request = request_of(core)
-    timed = [
-        Candidate(kernel, parameters, _core.predict_cpu_seconds(plan, False), seconds)
-        for kernel, parameters, seconds in measured
-        for plan in [_core.build_cpu_plan(request, kernel=kernel, **parameters)]
+def list_candidates(core: AnyPlan, *, is_given: bool) -> list[Any]:
+    """List what was measured, the plan's own way first, then what else the planner has.
+
+    A plan whose parameters were given comes first.
+    """
+    measured: list[Any] = core.measured or core.trials
+    planned: list[Any]
+    if isinstance(core, _core.CpuPlan) and measured:
+        planned = core.candidates(measured[0][1]["threads"])
+    else:
+        planned = core.candidates()
+    build = builder_of(core)
+    own = candidate_of(core)
+    listed: list[Any] = [
+        candidate_of(build(kernel, parameters), seconds) for kernel, parameters, seconds in measured
     ]
-    own = (core.kernel, core.parameters)
-    timed.sort(key=lambda each: (each[:2] != own, each.measured_seconds))
-    known = [each[:2] for each in timed]
-    return timed + [each for each in planned if each[:2] not in known]
-
-
-def list_cuda_candidates(core: _core.CudaPlan) -> list[CudaCandidate]:
-    """List the planner's candidates; what was measured first, the plan's own way before the others."""
-    measured = core.measured or core.trials
-    listed = [
-        CudaCandidate(*each, next((time for *way, time in measured if way == [*each[:2]]), None))
-        for each in core.candidates()
-    ]
+    listed.sort(key=lambda each: (each[:2] != own[:2], each.measured_seconds))
     known = [each[:2] for each in listed]
-    # Bands of other widths are measured, and not listed: the time model does not tell them apart.
-    build = cuda_builder(request_of(core), core.model, core.pointer_alignment)
-    listed += [
-        CudaCandidate(kernel, parameters, plan.features, plan.predicted_seconds, seconds)
-        for kernel, parameters, seconds in measured
-        if (kernel, parameters) not in known
-        for plan in [build(kernel, parameters)]
-    ]
-    timed = [each for each in listed if each.measured_seconds is not None]
-    own = (core.kernel, core.parameters)
-    timed.sort(key=lambda each: (each[:2] != own, each.measured_seconds))
-    return timed + [each for each in listed if each.measured_seconds is None]
-
-
-def list_inplace_candidates(core: _core.CpuInplacePlan | _core.CudaInplacePlan) -> list[Candidate]:
-    """List the same of a plan in place."""
-    planned: list[Any] = core.candidates()
-    listed = [Candidate(kernel, parameters, time) for kernel, parameters, _, time in planned]
-    if isinstance(core, _core.CpuInplacePlan) or not core.measured:
+    fields = len(own) - 1  # all but the measured time
+    listed += [type(own)(*each[:fields]) for each in planned if each[:2] not in known]
+    if not is_given:
         return listed
-    build = cuda_inplace_builder(request_of(core), core.model)
-    measured: list[Any] = core.measured
-    timed = [
-        Candidate(kernel, parameters, build(kernel, parameters).predicted_seconds, seconds)
-        for kernel, parameters, seconds in measured
-    ]
-    own = (core.kernel, core.parameters)
-    timed.sort(key=lambda each: (each[:2] != own, each.measured_seconds))
-    known = [each[:2] for each in timed]
-    return timed + [each for each in listed if each[:2] not in known]
+    return [own, *(each for each in listed if each[:2] != own[:2])]
 
 
-def own_first(listed: list[ListedT], own: ListedT) -> list[ListedT]:
-    """Put a plan's own way, whose parameters were given, before the planner's candidates."""
-    return [own] + [each for each in listed if each[:2] != own[:2]]
-
-
-def gain(core: _core.CpuPlan | _core.CudaPlan | _core.CudaInplacePlan) -> float | None:
+def gain(core: AnyPlan) -> float | None:
     """Return how many times as fast as the planner's choice a plan was measured to be, or None."""
     for kernel, parameters, seconds in core.measured:
         if (kernel, parameters) == (core.kernel, core.parameters):

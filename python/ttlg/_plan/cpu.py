@@ -1,17 +1,12 @@
 """Plans for the CPU."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttlg import _core
 from ttlg._core import CpuPlan as CorePlan
 from ttlg._core import TensorView
-from ttlg._plan.candidates import Candidate, gain, list_candidates, own_first
-from ttlg._plan.json import model_record
-from ttlg._plan.output import request_of
+from ttlg._plan.candidates import Candidate
 from ttlg._plan.plan import Plan
-
-if TYPE_CHECKING:
-    from ttlg._plan.text import Explanation
 
 
 class CpuPlan(Plan[Candidate], core=CorePlan):
@@ -25,38 +20,22 @@ class CpuPlan(Plan[Candidate], core=CorePlan):
         return _core.cpu_plan_for(x, self.axes, out, self.threads, kernel)
 
     def _planned_kernel(self) -> str:
-        return _core.cached_cpu_plan(
-            request_of(self._compiled), self.parameters["threads"], None
-        ).kernel
-
-    def candidates(self) -> list[Candidate]:
-        listed = list_candidates(self._compiled)
-        own = Candidate(self._compiled.kernel, self.parameters, self.predicted_time)
-        return own_first(listed, own) if self._given else listed
-
-    @property
-    def gain(self) -> float | None:
-        return gain(self._compiled)
+        return _core.cached_cpu_plan(self._compiled.request, self.threads, None).kernel
 
     def shuffle_program(self) -> dict[str, Any]:
         program = self._compiled.shuffle_program()
         return super().shuffle_program() if program is None else program
 
-    def explain(self) -> "Explanation":
+    def _explain(self) -> list[str]:
         from ttlg._plan.explain_cpu import explain  # what only people read
-        from ttlg._plan.text import with_given
 
-        return with_given(explain(self._compiled, self._dtype, self.candidates()), self._given)
+        return explain(self._compiled, self._dtype, self.candidates())
 
     def _predict(self, fresh: bool) -> tuple[float, float, float]:
         seconds = _core.planned_cpu_seconds(self._compiled, fresh)
         machine = self._compiled.machine
         model = _core.cpu_time_model() if machine is None else machine.model
         return seconds, seconds * model.low, seconds * model.high
-
-    def _own_record(self) -> dict[str, Any]:
-        measured = {"measured": self._compiled.measured} if self._compiled.measured else {}
-        return {**measured, **model_record(self._compiled)}
 
 
 class LearningPlan(CpuPlan):
@@ -77,7 +56,7 @@ class LearningPlan(CpuPlan):
 
     def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
         core = self._compiled
-        self._compiled = _core.cached_cpu_plan(request_of(core), core.thread_limit, None)
+        self._compiled = _core.cached_cpu_plan(core.request, core.thread_limit, None)
         return super().__call__(x, out, stream)
 
     def _call(self, core: CorePlan) -> _core.CpuCall:

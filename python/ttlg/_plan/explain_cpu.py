@@ -1,17 +1,18 @@
 """What `Plan.explain` says of a plan for the CPU."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from ttlg import _core, _models
+from ttlg._arguments.sizes import LINE_BYTES
 from ttlg._arguments.words import count_of
 from ttlg._plan.candidates import Candidate
-from ttlg._plan.measured import describe_measured
-from ttlg._plan.output import LINE_BYTES
-from ttlg._plan.text import Explanation, describe_problem, microseconds
+from ttlg._plan.text import describe_measured, describe_problem, microseconds
 
+_VECTOR_BYTES = 16  # of a shuffle program
 # Kinds of operations of a shuffle program that are listed.
 _MAX_KINDS = 12
 
@@ -20,55 +21,54 @@ def _describe_work(core: _core.CpuPlan) -> str:
     """Say into which blocks the work is cut, and in which order they come."""
     if core.kernel == "reference":
         return "one element at a time"
-    chosen = core.parameters
-    blocks = count_of(core.blocks, "block")
+    chosen, found = core.parameters, core.describe()
+    blocks = count_of(found["blocks"], "block")
     if core.kernel == "copy":
         return f"{blocks} of {count_of(chosen['block'][0], 'byte')}"
     extents = " x ".join(map(str, chosen["block"]))
     order = ", ".join(map(str, chosen["loop_order"]))
     return (
-        f"{blocks} of {extents} elements of {count_of(core.element_bytes, 'byte')}"
+        f"{blocks} of {extents} elements of {count_of(found['element_bytes'], 'byte')}"
         f"{f', cut along modes {order} (outermost first)' if order else ''}"
     )
 
 
 def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
     """Count the vectors of a shuffle program and the bytes of them that hold elements."""
-    program = core.shuffle
+    program = core.shuffle_program()
     if program is None:
         return []
-    tile, vector = program["tile_bytes"], program["vector_bytes"]
+    found = core.describe()
+    tile = math.prod(program["tile"]) * found["element_bytes"]
     sides = (
-        f"{count} {verb}, {tile} of {count * vector} bytes in use"
-        for verb, count in (("loaded", program["loads"]), ("stored", program["stores"]))
+        f"{count} {verb}, {tile} of {count * _VECTOR_BYTES} bytes in use"
+        for verb, count in (("loaded", len(program["loads"])), ("stored", len(program["stores"])))
     )
+    rounds = len(program["rounds"]) + (program["first"] != (*range(_VECTOR_BYTES),))
+    steps = count_of(1 if program["sums"] else rounds, "step")
     return [
         f"  vectors    {'; '.join(sides)}",
-        f"  shuffles   {count_of(program['steps'], 'step')} between a load and its store",
-        *_describe_program(core),
-        *_describe_code(program),
+        f"  shuffles   {steps} between a load and its store",
+        *_describe_program(program["program"]),
+        *_describe_code(found),
     ]
 
 
-def _describe_code(program: dict[str, Any]) -> list[str]:
+def _describe_code(found: dict[str, Any]) -> list[str]:
     """Say that a block is moved by other code than the program."""
-    channels, vectors, level = (
-        program[name] for name in ("channels", "tile_vectors", "level_bytes")
-    )
-    if channels:
-        return [f"  code       generated for structures of {channels}, in vectors of {level} bytes"]
-    if vectors:
-        return [
-            f"  code       generated for tiles of {count_of(vectors, 'vector')} of {level} bytes"
-        ]
-    return []
+    if found["channels"]:
+        kind = f"structures of {found['channels']}, in vectors"
+    elif found["tile_vectors"]:
+        kind = f"tiles of {count_of(found['tile_vectors'], 'vector')}"
+    else:
+        return []
+    return [f"  code       generated for {kind} of {found['level_bytes']} bytes"]
 
 
-def _describe_program(core: _core.CpuPlan) -> list[str]:
+def _describe_program(program: str) -> list[str]:
     """List the operations of a shuffle program, those that differ in registers alone as one."""
     kinds: Counter[str] = Counter()
-    program = core.shuffle_program()
-    for line in program["program"].splitlines() if program else ():
+    for line in program.splitlines():
         kinds[re.sub(r"\b(r\d+(\[\d+:\d+\])?|(in|out)\+-?\d+) ?|= ?", "", line).strip()] += 1
     texts = [f"{count} x {kind}" for kind, count in kinds.items()]
     if len(texts) > _MAX_KINDS:
@@ -90,12 +90,12 @@ def _describe_threads(count: int) -> str:
 def _describe_kernels(core: _core.CpuPlan) -> list[str]:
     """List the kernels: what each would take at best, or why it does not apply here."""
     rows = core.kernel_reports()
-    able = [row for row in rows if row[2] is None]
+    able = [row for row in rows if row[1] is None]
     # Of equals the plan's own.
-    fastest = min(able, key=lambda row: (row[3], row[0] != core.kernel), default=rows[0])[0]
+    fastest = min(able, key=lambda row: (row[2], row[0] != core.kernel), default=rows[0])[0]
     is_overruled = fastest != core.kernel
     lines = ["planner, the least predicted time of each kernel:"]
-    for kernel, _, obstacle, seconds in rows:
+    for kernel, obstacle, seconds in rows:
         mark = "no" if obstacle else "" if kernel != fastest else "yes" if is_overruled else "->"
         lines.append(f"{mark:4}{kernel:12} {obstacle or microseconds(seconds)}")
     if is_overruled:
@@ -134,10 +134,10 @@ def _describe_time(core: _core.CpuPlan) -> str:
     return f"  predicted  {warm} into out=, {fresh} into a new array{by}"
 
 
-def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) -> Explanation:
+def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) -> list[str]:
     """Write the text; `dtype` is the name of the elements for the reader."""
     chosen = core.parameters
-    lines = [
+    return [
         *describe_problem(core, dtype, 11),
         f"  kernel     {core.kernel}: {_describe_work(core)}",
         *_describe_shuffle(core),
@@ -152,4 +152,3 @@ def explain(core: _core.CpuPlan, dtype: str, candidates: Sequence[Candidate]) ->
         *_describe_kernels(core),
         *describe_measured(core, candidates, _describe_choice),
     ]
-    return Explanation("\n".join(lines))

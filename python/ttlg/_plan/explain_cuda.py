@@ -6,20 +6,21 @@ from typing import Any
 from ttlg import _core
 from ttlg._arguments.words import count_of
 from ttlg._plan.candidates import CudaCandidate
-from ttlg._plan.measured import describe_measured
-from ttlg._plan.text import Explanation, describe_problem, microseconds, name_model
+from ttlg._plan.text import describe_measured, describe_problem, microseconds, name_model
 
 
-def _describe_slice(core: _core.CudaPlan) -> str:
+def _describe_slice(core: _core.CudaPlan, found: dict[str, Any]) -> str:
     """Say in what pieces the tensor is moved, and how many of them there are."""
     if core.kernel == "copy":
         return "one run"
     # Blocks of FVI-Match-Large take as many runs as suit their length.
-    blocks = count_of(core.blocks, "run" if core.kernel == "fvi_match_large" else "thread block")
-    extents = " x ".join(map(str, core.slice)) or "1"
+    blocks = count_of(
+        found["blocks"], "run" if core.kernel == "fvi_match_large" else "thread block"
+    )
+    extents = " x ".join(map(str, found["slice"])) or "1"
     mode = core.parameters["coarsened_mode"]
     repeated = (
-        f", repeated along mode {mode} {count_of(core.coarsening, 'time')}" if mode >= 0 else ""
+        f", repeated along mode {mode} {count_of(found['coarsening'], 'time')}" if mode >= 0 else ""
     )
     stages = core.parameters["stages"]
     ahead = f", {stages - 1} requested ahead" if stages > 1 else ""
@@ -50,22 +51,22 @@ def _describe_choice(kernel: str, parameters: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def explain(core: _core.CudaPlan, dtype: str, candidates: Sequence[CudaCandidate]) -> Explanation:
+def explain(core: _core.CudaPlan, dtype: str, candidates: Sequence[CudaCandidate]) -> list[str]:
     """Write the text of a plan for a CUDA device."""
-    counts = core.transactions()
+    counts, found = core.transactions(), core.describe()
     moved = ", ".join(
         f"{counts[f'{side}_dram']} {verb}"
         for side, verb in (("in", "to read"), ("out", "to write"))
     )
     lines = [
         *describe_problem(core, dtype, 14),
-        f"  words         of {count_of(core.word_bytes, 'byte')}",
-        f"  kernel        {core.kernel}: {_describe_slice(core)}",
+        f"  words         of {count_of(found['word_bytes'], 'byte')}",
+        f"  kernel        {core.kernel}: {_describe_slice(core, found)}",
         f"  transactions  {moved}",
         f"  predicted     {microseconds(core.predicted_seconds)} on {name_model(core)}",
         "taxonomy, first case that applies (of several kernels: the least predicted time):",
     ]
-    rows = core.taxonomy()
+    rows = found["taxonomy"]
     decided = next(row for row, (*_, obstacle) in enumerate(rows) if obstacle is None)
     for row, (name, schemas, requirement, obstacle) in enumerate(rows):
         mark = "" if row > decided else "no" if row < decided else "->"
@@ -73,5 +74,4 @@ def explain(core: _core.CudaPlan, dtype: str, candidates: Sequence[CudaCandidate
         if row == decided and core.kernel not in schemas:
             why = "measured to be faster" if core.measured else "forced or because those are slow"
             lines.append(f"->  instead, {why}: {core.kernel}")
-    lines += describe_measured(core, candidates, _describe_choice)
-    return Explanation("\n".join(lines))
+    return lines + describe_measured(core, candidates, _describe_choice)

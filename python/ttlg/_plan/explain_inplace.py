@@ -1,13 +1,12 @@
 """What `Plan.explain` says of a plan in place."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ttlg import _core
 from ttlg._arguments.words import count_of
-from ttlg._plan.candidates import list_inplace_candidates
-from ttlg._plan.measured import describe_measured
-from ttlg._plan.text import Explanation, describe_problem, microseconds
+from ttlg._plan.candidates import Candidate
+from ttlg._plan.text import describe_measured, describe_problem, machine_of, microseconds
 
 # Candidates that a reader gets to see.
 _ROWS = 5
@@ -25,35 +24,34 @@ _WIDTHS = {
 
 
 def explain(
-    core: _core.CpuInplacePlan | _core.CudaInplacePlan, dtype: str, machine: Mapping[str, object]
-) -> Explanation:
-    """Write the text; `machine` names what carries the plan out."""
+    core: _core.CpuInplacePlan | _core.CudaInplacePlan, dtype: str, candidates: Sequence[Candidate]
+) -> list[str]:
+    """Write the text."""
     limit = core.parameters["workspace_limit"]
     passes = sum(each for each, _ in core.costs)
     lines = [
         *describe_problem(core, dtype, 11),
         f"  kernel     {core.kernel}, in place: {_passes(passes)} over memory",
         f"  workspace  {count_of(core.workspace_bytes, 'byte')} of at most {limit}",
-        *(f"  {name:11}{value}" for name, value in machine.items()),
+        *(f"  {name:11}{value}" for name, value in machine_of(core).items()),
         f"  predicted  {microseconds(core.predicted_seconds)}",
         *(["steps, each of which transposes matrices where they lie:"] if passes else []),
         *(f"{number:2}  {step}" for number, step in enumerate(steps_of(core), 1)),
         "planner, the least predicted times of all ways:",
     ]
-    candidates = core.candidates()[:_ROWS]
+    planned = core.candidates()[:_ROWS]
     chosen = (core.kernel, core.parameters)
-    if all(each[:2] != chosen for each in candidates):  # forced
-        candidates.append((*chosen, core.workspace_bytes, core.predicted_seconds))
-    for kernel, parameters, workspace, seconds in candidates:
+    if all(each[:2] != chosen for each in planned):  # forced
+        planned.append((*chosen, core.predicted_seconds, core.workspace_bytes))
+    for kernel, parameters, seconds, workspace in planned:
         mark = "->" if (kernel, parameters) == chosen else ""
         listed = describe_steps(parameters) or "nothing to move"
         lines.append(
             f"{mark:4}{microseconds(seconds):>21}  {listed}, {count_of(workspace, 'byte')}"
         )
-    if isinstance(core, _core.CudaInplacePlan):
-        timed = list_inplace_candidates(core)
-        lines += describe_measured(core, timed, lambda _, parameters: describe_steps(parameters))
-    return Explanation("\n".join(lines))
+    return lines + describe_measured(
+        core, candidates, lambda _, parameters: describe_steps(parameters)
+    )
 
 
 def steps_of(core: _core.CpuInplacePlan | _core.CudaInplacePlan) -> Iterator[str]:

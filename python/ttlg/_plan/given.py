@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, SupportsIndex, TypeVar
 
 from ttlg import _core
-from ttlg._plan.json import AnyPlan, builder
-from ttlg._plan.output import request_of
+from ttlg._plan.json import AnyPlan, builder_of
 
 Given = Mapping[str, Any]
 CoreT = TypeVar("CoreT", bound=AnyPlan)
@@ -97,7 +96,7 @@ def _unknown(core: AnyPlan, given: Given) -> str | None:
 
 def _build(core: CoreT, kernel: str | None, given: Given) -> tuple[list[CoreT], str | None]:
     """Build all plans with given parameters, and say why the first one of them cannot be built."""
-    build_one = builder(core, request_of(core))
+    build_one = builder_of(core)
     plans: list[CoreT] = []
     obstacle = None
     built = set()
@@ -127,11 +126,7 @@ def _ways(core: AnyPlan, kernel: str | None, given: Given) -> Iterator[tuple[str
     """List kernels and parameters to build plans from, the planner's choice first."""
     ways = [(core.kernel, core.parameters)]
     if not _is_complete(core, kernel, given):
-        listed: list[Any]
-        if isinstance(core, _core.CpuPlan):
-            listed = core.candidates(core.thread_limit)
-        else:
-            listed = core.candidates()
+        listed: list[Any] = core.candidates()
         ways += [(name, own) for name, own, *_ in listed if _is_of(name, kernel)]
     for name, own in ways:
         for parameters in _put_into(core, name, own, given):
@@ -160,7 +155,7 @@ def _put_into(
             merged.pop("band_width", None)  # for that which the planner chooses for this slice
         yield merged
     elif "block" in given and "loop_order" not in given and name not in ("copy", "reference"):
-        for order in _core.loop_orders(request_of(core), merged["block"]):
+        for order in _core.loop_orders(core.request, merged["block"]):
             yield {**merged, "loop_order": order}
     else:
         yield merged

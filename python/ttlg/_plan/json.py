@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
 from ttlg import _core
@@ -11,17 +10,24 @@ from ttlg._arguments.words import count_of
 from ttlg._plan import fields
 
 AnyPlan = _core.CpuPlan | _core.CudaPlan | _core.CpuInplacePlan | _core.CudaInplacePlan
-PlanT = TypeVar("PlanT", _core.CpuPlan, _core.CudaPlan, _core.CudaInplacePlan)
-NamedT = TypeVar("NamedT", bound=AnyPlan)
+PlanT = TypeVar("PlanT", bound=AnyPlan)
+# What makes plans of a kernel and parameters.
+Build = Callable[[str, dict[str, Any]], PlanT]
 # Kernels with parameters, and the seconds of a call by each.
 Measured = Sequence[tuple[str, dict[str, Any], float]]
 
 
-def write(core: AnyPlan, dtype: str, device: str | dict[str, Any], own: dict[str, Any]) -> str:
-    """Write a plan, its dtype's name, its device and what plans of its kind alone have."""
+def model_of(core: AnyPlan) -> _core.DeviceModel | None:
+    """Return the GPU that a plan is for, or None for the CPU."""
+    return core.model if isinstance(core, _core.CudaPlan | _core.CudaInplacePlan) else None
+
+
+def write(core: AnyPlan, dtype: str, given: tuple[str, ...]) -> str:
+    """Write a plan, its dtype's name and the names of the parameters that a caller gave."""
+    model = model_of(core)
     record: dict[str, Any] = {
         "ttlg": _core.__version__,
-        "device": device,
+        "device": "cpu" if model is None else model.to_dict(),
         "shape": core.shape,
         "byte_strides": core.byte_strides,
         "axes": core.axes,
@@ -32,8 +38,17 @@ def write(core: AnyPlan, dtype: str, device: str | dict[str, Any], own: dict[str
         "out_alignment": core.out_alignment,
         "kernel": core.kernel,
         "parameters": core.parameters,
-        **own,
     }
+    if isinstance(core, _core.CudaPlan):
+        record["alignment"] = core.pointer_alignment
+    if core.measured:
+        record["measured"] = core.measured
+    # The time model of a plan that was made by another one than that in use.
+    if isinstance(core, _core.CpuPlan | _core.CpuInplacePlan) and core.machine is not None:
+        names = ("name", "cached_bytes", "coefficients", "low", "high")
+        record["model"] = {name: getattr(core.machine.model, name) for name in names}
+    if given:
+        record["given"] = given
     return json.dumps(record)
 
 
@@ -55,43 +70,26 @@ def _read_plan(data: dict[str, Any]) -> AnyPlan:
         raise ValueError(
             f"dtype must name one of {count_of(itemsize, 'byte')}, as itemsize says, not {name!r}"
         )
-    kernel, parameters, measured = data["kernel"], data["parameters"], data.get("measured", [])
-    if data["device"] == "cpu":
-        machine = (
-            _core.cpu_machine_with(_core.CpuTimeModel(**data["model"])) if "model" in data else None
-        )
-        if data["inplace"]:
-            return _build_named(cpu_inplace_builder(request, machine), kernel, parameters)
-        build_one = partial(build, request, machine=machine)
-        return build_with_measured(build_one, kernel, parameters, measured)
-    model = _core.DeviceModel(**data["device"])
-    if data["inplace"]:
-        build_in_place = cuda_inplace_builder(request, model)
-        return build_with_measured(build_in_place, kernel, parameters, measured)
-    fields.check_fields(data, fields.CUDA)
-    build_other = cuda_builder(request, model, data["alignment"])
-    return build_with_measured(build_other, kernel, parameters, measured)
-
-
-def model_record(core: _core.CpuPlan | _core.CpuInplacePlan) -> dict[str, Any]:
-    """Return the time model of a plan for the CPU that was made by another one than that in use."""
-    if core.machine is None:
-        return {}
-    names = ("name", "cached_bytes", "coefficients", "low", "high")
-    return {"model": {name: getattr(core.machine.model, name) for name in names}}
+    measured, inplace = data.get("measured", []), data["inplace"]
+    device: dict[str, Any]
+    if data["device"] != "cpu":
+        device = {"model": _core.DeviceModel(**data["device"])}
+        if not inplace:
+            fields.check_fields(data, fields.CUDA)
+            device["pointer_alignment"] = data["alignment"]
+    else:
+        device = {"machine": None}
+        if "model" in data:
+            device["machine"] = _core.cpu_machine_with(_core.CpuTimeModel(**data["model"]))
+        measured = [] if inplace else measured  # which is for other plans
+    build: Build[AnyPlan] = builder(request, inplace=inplace, **device)
+    return build_with_measured(build, data["kernel"], data["parameters"], measured)
 
 
 def request_record(core: _core.PlanBase) -> dict[str, Any]:
     """Return the request of a plan that is not in place, as JSON gives it back."""
-    out = core.out_byte_strides
-    return {
-        "shape": list(core.shape),
-        "byte_strides": list(core.byte_strides),
-        "axes": list(core.axes),
-        "itemsize": core.itemsize,
-        "out_byte_strides": None if out is None else list(out),
-        "out_alignment": core.out_alignment,
-    }
+    values = {name: getattr(core, name) for name in (*fields.REQUEST, "out_alignment")}
+    return {name: [*value] if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def read_request(data: dict[str, Any]) -> _core.Request:
@@ -113,38 +111,24 @@ def read_request(data: dict[str, Any]) -> _core.Request:
     )
 
 
-def build_measured(
-    request: _core.Request,
-    kernel: str,
-    parameters: dict[str, Any],
-    measured: Measured,
-) -> _core.CpuPlan:
-    """Build a plan that knows what was measured for it; ValueError if one of them is no plan."""
-    return build_with_measured(partial(build, request), kernel, parameters, measured)
-
-
 def build_with_measured(
-    build_one: Callable[[str, dict[str, Any]], PlanT],
-    kernel: str,
-    parameters: dict[str, Any],
-    measured: Measured,
+    build: Build[PlanT], kernel: str, parameters: dict[str, Any], measured: Measured
 ) -> PlanT:
-    """Do so for every device, by what makes a plan of a kernel and parameters."""
+    """Build a plan that knows what was measured for it; ValueError if one of them is no plan."""
     fields.MEASURED("measured", measured)
-    plan = _build_named(build_one, kernel, parameters)
+    plan: Any = _build_named(build, kernel, parameters)
     try:
-        timed = [(_build_named(build_one, name, each), time) for name, each, time in measured]
+        timed = [(_build_named(build, name, each), time) for name, each, time in measured]
     except ValueError as error:
         raise ValueError(f"measured: {error}") from None
-    return plan.with_measured(timed)
+    result: PlanT = plan.with_measured(timed) if timed else plan
+    return result
 
 
-def _build_named(
-    build_one: Callable[[str, dict[str, Any]], NamedT], kernel: str, parameters: dict[str, Any]
-) -> NamedT:
+def _build_named(build: Build[PlanT], kernel: str, parameters: dict[str, Any]) -> PlanT:
     """Build a plan, and refuse one of another kernel: in place, the steps say which it is."""
     try:
-        plan = build_one(kernel, parameters)
+        plan = build(kernel, parameters)
     except OverflowError as error:
         raise ValueError(f"shape, itemsize or strides are too large: {error}") from None
     if plan.kernel != kernel:
@@ -152,69 +136,50 @@ def _build_named(
     return plan
 
 
-def cuda_builder(
-    request: _core.Request, model: _core.DeviceModel, alignment: int
-) -> Callable[[str, dict[str, Any]], _core.CudaPlan]:
-    """Return what makes plans of a kernel and parameters for pointers of this alignment."""
-
-    def build_one(kernel: str, parameters: dict[str, Any]) -> _core.CudaPlan:
-        fields.CUDA_PARAMETERS("parameters", parameters)
-        return _core.build_cuda_plan(
-            request, pointer_alignment=alignment, model=model, kernel=kernel, **parameters
-        )
-
-    return build_one
-
-
-def cuda_inplace_builder(
-    request: _core.Request, model: _core.DeviceModel
-) -> Callable[[str, dict[str, Any]], _core.CudaInplacePlan]:
-    """Return the same for plans in place, whose parameters name their kernels."""
-
-    def build_one(_: str, parameters: dict[str, Any]) -> _core.CudaInplacePlan:
-        fields.CUDA_INPLACE_PARAMETERS("parameters", parameters)
-        return _core.build_cuda_inplace_plan(request, model=model, **parameters)
-
-    return build_one
-
-
-def cpu_inplace_builder(
-    request: _core.Request, machine: _core.CpuMachine | None
-) -> Callable[[str, dict[str, Any]], _core.CpuInplacePlan]:
-    """Return the same for the CPU, by the time model of a machine, or None for that in use."""
-
-    def build_one(_: str, parameters: dict[str, Any]) -> _core.CpuInplacePlan:
-        fields.CPU_INPLACE_PARAMETERS("parameters", parameters)
-        return _core.build_cpu_inplace_plan(request, machine=machine, **parameters)
-
-    return build_one
-
-
-def builder(core: AnyPlan, request: _core.Request) -> Callable[[str, dict[str, Any]], AnyPlan]:
-    """Return what makes plans of a kernel and parameters for the device of another plan."""
-    if isinstance(core, _core.CpuPlan):
-        return partial(build, request, machine=core.machine)
-    if isinstance(core, _core.CpuInplacePlan):
-        return cpu_inplace_builder(request, core.machine)
-    if isinstance(core, _core.CudaPlan):
-        return cuda_builder(request, core.model, core.pointer_alignment)
-    return cuda_inplace_builder(request, core.model)
-
-
-def build(
-    request: _core.Request,
-    kernel: str,
-    parameters: dict[str, Any],
-    machine: _core.CpuMachine | None = None,
+def build_cpu_plan(
+    request: _core.Request, kernel: str, machine: _core.CpuMachine | None = None, **parameters: Any
 ) -> _core.CpuPlan:
     """Build a plan from parameters of any version.
 
     Up to 0.1, ``prefetch`` was true or false, for one block ahead or none, and ``streaming`` meant
     ``staged`` too for runs of less than 1 KiB.
     """
-    fields.CPU_PARAMETERS("parameters", parameters)
     if isinstance(parameters["prefetch"], bool) and parameters["streaming"]:
         stored = _core.build_cpu_plan(request, kernel=kernel, **parameters | {"streaming": False})
-        staged = parameters["staged"] or (kernel != "copy" and stored.element_bytes < 1024)
-        parameters = parameters | {"staged": staged}
+        short = kernel != "copy" and stored.describe()["element_bytes"] < 1024
+        parameters["staged"] = parameters["staged"] or short
     return _core.build_cpu_plan(request, kernel=kernel, machine=machine, **parameters)
+
+
+def builder(request: _core.Request, *, inplace: bool, **device: Any) -> Build[Any]:
+    """Return what makes plans of a kernel and parameters, which it checks, for a device.
+
+    That is a ``model`` of a GPU, with ``pointer_alignment`` unless in place, or a ``machine`` with
+    another time model than that in use, or None.
+    """
+    on_gpu = "model" in device
+    if inplace:
+        check = fields.CUDA_INPLACE_PARAMETERS if on_gpu else fields.CPU_INPLACE_PARAMETERS
+        make: Any = _core.build_cuda_inplace_plan if on_gpu else _core.build_cpu_inplace_plan
+    else:
+        check = fields.CUDA_PARAMETERS if on_gpu else fields.CPU_PARAMETERS
+        make = _core.build_cuda_plan if on_gpu else build_cpu_plan
+
+    def build(kernel: str, parameters: dict[str, Any]) -> Any:
+        check("parameters", parameters)
+        named = {} if inplace else {"kernel": kernel}  # in place, each step names its own
+        return make(request, **device, **named, **parameters)
+
+    return build
+
+
+def builder_of(core: PlanT) -> Build[PlanT]:
+    """Return what makes plans for the request and the device of another one."""
+    device: dict[str, Any]
+    if isinstance(core, _core.CpuPlan | _core.CpuInplacePlan):
+        device = {"machine": core.machine}
+    else:
+        device = {"model": core.model}
+    if isinstance(core, _core.CudaPlan):
+        device["pointer_alignment"] = core.pointer_alignment
+    return builder(core.request, inplace=core.inplace, **device)

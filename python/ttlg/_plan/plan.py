@@ -9,8 +9,13 @@ from ttlg._core import TensorView
 from ttlg._libraries import library_of
 from ttlg._libraries.dlpack import call_into
 from ttlg._plan import json as plan_json
-from ttlg._plan.candidates import Candidate, CandidateT_co, CudaCandidate
-from ttlg._plan.output import out_byte_strides
+from ttlg._plan.candidates import (
+    Candidate,
+    CandidateT_co,
+    CudaCandidate,
+    gain,
+    list_candidates,
+)
 from ttlg._typing import Array, ArrayT, CudaKernel, OutT
 
 if TYPE_CHECKING:
@@ -178,7 +183,7 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.plan((64, 30), dtype="float64").out_strides
         (512, 8)
         """
-        return out_byte_strides(self._compiled)
+        return self._compiled.out_strides
 
     @property
     def nbytes(self) -> int:
@@ -210,7 +215,8 @@ class Plan(Generic[CandidateT_co]):
     @property
     def device(self) -> str:
         """``cpu``, or the name of the device model that the plan was made for."""
-        return "cpu"
+        model = plan_json.model_of(self._compiled)
+        return "cpu" if model is None else model.name
 
     @property
     def threads(self) -> int | None:
@@ -222,8 +228,7 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.plan((64, 30), threads=8).threads  # few bytes are not worth a second one
         1
         """
-        threads: int = self.parameters["threads"]
-        return threads
+        return self.parameters.get("threads")
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -278,6 +283,8 @@ class Plan(Generic[CandidateT_co]):
             its predicted time depends on. The class of the tuples documents each field. For type
             checkers a plan made by `ttlg.plan` is a ``Plan[Candidate]`` or ``Plan[CudaCandidate]``
             by its `device`, if that is written out.
+            In place every first step by every kernel that can carry it out, with the fastest steps
+            that follow.
 
         Examples
         --------
@@ -288,7 +295,7 @@ class Plan(Generic[CandidateT_co]):
         >>> {each.kernel for each in p.candidates()} <= {"tile", "shuffle", "strided_copy"}
         True
         """
-        raise NotImplementedError
+        return list_candidates(self._compiled, is_given=bool(self._given))
 
     @property
     def gain(self) -> float | None:
@@ -304,7 +311,7 @@ class Plan(Generic[CandidateT_co]):
         >>> ttlg.plan((40, 50, 60), (2, 0, 1), threads=1, tune="measure").gain >= 1
         True
         """
-        return None
+        return gain(self._compiled)
 
     @property
     def predicted_time(self) -> float:
@@ -435,6 +442,15 @@ class Plan(Generic[CandidateT_co]):
             shuffle      ... microseconds
             strided_copy ... microseconds
         """
+        from ttlg._plan.text import Explanation
+
+        lines = self._explain()
+        if self._given:
+            lines.append(f"parameters that were given: {', '.join(self._given)}")
+        return Explanation("\n".join(lines))
+
+    def _explain(self) -> list[str]:
+        """Return the lines of `explain` but for the parameters that were given."""
         raise NotImplementedError
 
     def _predict(self, fresh: bool) -> tuple[float, float, float]:
@@ -450,17 +466,7 @@ class Plan(Generic[CandidateT_co]):
             A JSON object with the request, the kernel and its parameters, the device model, and
             what was measured.
         """
-        given = {"given": self._given} if self._given else {}
-        own = {**self._own_record(), **given}
-        return plan_json.write(self._compiled, self._dtype, self._device_record(), own)
-
-    def _device_record(self) -> str | dict[str, Any]:
-        """Return the device as `to_json` writes it."""
-        return "cpu"
-
-    def _own_record(self) -> dict[str, Any]:
-        """Return what `to_json` writes of this kind of plan alone."""
-        return {}
+        return plan_json.write(self._compiled, self._dtype, self._given)
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
@@ -505,11 +511,7 @@ class Plan(Generic[CandidateT_co]):
     def __repr__(self) -> str:
         from ttlg._plan.text import name_plan
 
-        return f"<ttlg.Plan {name_plan(self._compiled, self._dtype, self._device_mark())}>"
-
-    def _device_mark(self) -> str:
-        """Name the device in the text of a plan that is not for the CPU."""
-        return ""
+        return f"<ttlg.Plan {name_plan(self._compiled, self._dtype)}>"
 
     def _repr_html_(self) -> str:
         from ttlg._plan.html import show_html  # imports html, which only notebooks need

@@ -1,8 +1,14 @@
 """What the texts about plans share."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from ttlg import _core
+from ttlg._plan.candidates import Candidate, CudaCandidate, gain
 from ttlg._plan.json import AnyPlan
-from ttlg._plan.output import out_byte_strides
+
+# Measured times that a reader gets to see.
+_TIMES = 5
 
 
 class Explanation(str):
@@ -20,16 +26,9 @@ def describe_problem(core: _core.PlanBase, dtype: str, width: int) -> list[str]:
     perm = " ".join(map(str, core.perm)) or "none"
     return [
         f"transpose {dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
-        f"  {'strides':{width}}{core.byte_strides} -> {out_byte_strides(core)} bytes",
+        f"  {'strides':{width}}{core.byte_strides} -> {core.out_strides} bytes",
         f"  {'fused':{width}}extents {fused}, perm {perm} (fastest mode first)",
     ]
-
-
-def with_given(text: Explanation, given: tuple[str, ...]) -> Explanation:
-    """Add which parameters a caller gave."""
-    if not given:
-        return text
-    return Explanation(f"{text}\nparameters that were given: {', '.join(given)}")
 
 
 def microseconds(seconds: float) -> str:
@@ -42,13 +41,50 @@ def name_model(core: _core.CudaPlan | _core.CudaInplacePlan) -> str:
     return f"{core.model.name} by {core.time_source}{doubt}"
 
 
-def name_plan(core: AnyPlan, dtype: str, device: str) -> str:
+def machine_of(core: AnyPlan) -> dict[str, object]:
+    """Name what carries a plan in place out."""
+    if isinstance(core, _core.CudaInplacePlan):
+        return {"device": name_model(core)}
+    return {"threads": core.parameters["threads"]}
+
+
+def name_plan(core: AnyPlan, dtype: str) -> str:
     """Say in a line what a plan is for and what was chosen; strides where they are not C's."""
     chosen = ", ".join(f"{name}={value}" for name, value in core.parameters.items())
-    layout = ""
+    more = ""
     if core.byte_strides != _core.contiguous_byte_strides(core.shape, core.itemsize):
-        layout += f"strides={core.byte_strides} "
-    out_strides = out_byte_strides(core)
-    if out_strides != _core.contiguous_byte_strides(core.out_shape, core.itemsize):
-        layout += f"out_strides={out_strides} "
-    return f"{dtype} {core.shape} axes={core.axes} {layout}{device}kernel={core.kernel!r} {chosen}"
+        more += f"strides={core.byte_strides} "
+    if core.out_strides != _core.contiguous_byte_strides(core.out_shape, core.itemsize):
+        more += f"out_strides={core.out_strides} "
+    if isinstance(core, _core.CudaPlan):
+        mark = "(uncalibrated) " if core.time_source.endswith("uncalibrated") else ""
+        more += f"device={core.model.name!r} {mark}"
+    return f"{dtype} {core.shape} axes={core.axes} {more}kernel={core.kernel!r} {chosen}"
+
+
+def describe_measured(
+    core: AnyPlan,
+    candidates: Sequence[Candidate | CudaCandidate],
+    describe_choice: Callable[[str, dict[str, Any]], str],
+) -> list[str]:
+    """List the least times that were measured, the plan's first, and the gain.
+
+    `describe_choice` names a kernel with its parameters.
+    """
+    trials = core.trials
+    if not core.measured and not trials:
+        return []
+    own = core.kernel, core.parameters
+    planned = core.measured[0][:2] if core.measured else own
+    timed = [each for each in candidates if each.measured_seconds is not None]
+    shown = timed[:_TIMES] + [each for each in timed[_TIMES:] if each[:2] == planned]
+    so_far = " by calls so far" if trials else ""
+    lines = [f"measured{so_far}, the fastest of {len(timed)}:"]
+    for row, each in enumerate(shown):
+        note = " (the planner's choice)" if each[:2] == planned else ""
+        time = microseconds(each.measured_seconds or 0)
+        way = describe_choice(each.kernel, each.parameters)
+        lines.append(f"{'' if row else '->':4}{time:>21}  {way}{note}")
+    if planned != own:
+        lines.append(f"gain over the planner's choice: {gain(core):.2f} times the speed")
+    return lines

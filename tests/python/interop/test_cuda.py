@@ -191,7 +191,7 @@ def test_plans_depend_on_what_both_addresses_allow():
         out = None if out_offset is None else _core.view(rgb(out_offset), "out")
         x = _core.view(rgb(offset), "x")
         plan = _core.cuda_plan_for(x, (1, 0, 2) if out is None else (0, 1, 2), out, MODEL)
-        return plan.pointer_alignment, plan.word_bytes
+        return plan.pointer_alignment, plan.describe()["word_bytes"]
 
     offsets = (0, 8, 4, 2, 1, 3, 12)
     found = [alignment(offset) for offset in offsets]

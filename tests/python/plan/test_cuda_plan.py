@@ -54,7 +54,8 @@ def test_the_schemas_of_720_permutations(extent):
     counts = Counter()
     for axes in itertools.permutations(range(6)):
         plan = ttlg.plan((extent,) * 6, axes, "float64", device=K40C)
-        case = next(name for name, *_, obstacle in plan._compiled.taxonomy() if obstacle is None)
+        rows = plan._compiled.describe()["taxonomy"]
+        case = next(name for name, *_, obstacle in rows if obstacle is None)
         counts["overlapping" if case == "overlapping" else plan.schema] += 1
         assert case != "overlapping" or plan.schema.startswith("orthogonal")
     schemas = [schema for schema in SCHEMAS if schema != "orthogonal_arbitrary"]
@@ -66,40 +67,6 @@ def test_round_trips(plan):
     for twin in twins_of(plan):
         assert twin.predicted_time == plan.predicted_time
         assert twin.candidates() == plan.candidates()
-
-
-def with_parameters(plan, **parameters):
-    record = json.loads(plan.to_json())
-    record["parameters"] |= parameters
-    return ttlg.Plan.from_json(json.dumps(record))
-
-
-@pytest.mark.parametrize(
-    ("width", "order"),
-    [(0, "row by row"), (1, "in bands of 1 slice"), (8, "in bands of 8 slices")],
-)
-def test_the_width_of_bands_can_be_chosen(width, order):
-    plan = ttlg.plan((3000, 5000), (1, 0), device=K40C, kernel="orthogonal_distinct")
-    changed = with_parameters(plan, in_block=64, out_block=64, stages=1, band_width=width)
-    assert changed.parameters["band_width"] == width
-    assert f"each a slice of 64 x 64, taken {order}\n" in changed.explain()
-    assert changed != plan
-    for twin in twins_of(changed):
-        assert twin.parameters == changed.parameters
-
-
-def test_bands_are_of_one_kernel_and_at_least_a_slice_wide():
-    message = "the width of a band must be at least 1 slice of orthogonal_distinct, or 0 for none"
-    with pytest.raises(ValueError, match=message):
-        with_parameters(PLANS[0], band_width=-1)
-    with pytest.raises(ValueError, match=message):
-        with_parameters(PLANS[-1], band_width=1)
-
-
-def test_plans_of_older_versions_have_the_bands_of_the_planner():
-    record = json.loads(PLANS[0].to_json())
-    del record["parameters"]["band_width"]
-    assert ttlg.Plan.from_json(json.dumps(record)) == PLANS[0]
 
 
 def test_a_plan_brings_its_model_along():
@@ -228,9 +195,9 @@ def test_what_only_gpus_have():
     plan = ttlg.plan((40, 50), (1, 0))
     assert (plan.schema, plan.device) == (None, "cpu")
     assert plan != ttlg.plan((40, 50), (1, 0), device=K40C)
-    with pytest.raises(
-        ValueError, match=r"transactions\(\) is for GPUs so far.*device='tesla-k40c'"
-    ):
+    # The hint names no GPU that may not be there.
+    hint = r"transactions\(\) is for GPUs so far; make .*device='tesla-k40c'\), which needs no GPU$"
+    with pytest.raises(ValueError, match=hint):
         plan.transactions()
 
 
@@ -243,20 +210,7 @@ def test_a_modelled_plan_does_not_run():
             plan(np.zeros((4, 6), "f4"), out)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"kernel": "tile"},
-        {"kernel": "copy"},
-        {"alignment": 3},
-        {"device": "cuda"},
-        {"device": {"name": "x", "speed": 3}},
-        {"device": {}},
-        {"parameters": {}},
-        {"parameters": {"in_modes": 9, "out_modes": 1, "in_block": 1, "out_block": 1}},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("change", [{"kernel": "copy"}, {"alignment": 3}, {"device": "cuda"}])
 def test_json_that_contradicts_itself(change):
     record = json.loads(ttlg.plan((800, 900), (1, 0), device=K40C).to_json()) | change
     with pytest.raises(ValueError, match=r"\w"):

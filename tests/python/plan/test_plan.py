@@ -47,14 +47,6 @@ def test_index_order(rank):
         assert [plan.extents[mode] for mode in plan.perm] == out_shape[::-1]
 
 
-def test_index_order_of_a_permutation_that_is_not_its_inverse():
-    strides = (1000, 100, 4)
-    assert ttlg.plan((2, 3, 4), (1, 2, 0), strides=strides).perm == (2, 0, 1)
-    assert ttlg.plan((2, 3, 4), (2, 0, 1), strides=strides).perm == (1, 2, 0)
-    fused = ttlg.plan((2, 3, 4), (1, 2, 0))
-    assert (fused.extents, fused.perm) == ((12, 2), (1, 0))
-
-
 @pytest.mark.parametrize(
     ("shape", "axes", "strides", "extents"),
     [
@@ -172,13 +164,6 @@ def test_repr_is_one_line_that_tells_plans_apart(plan):
     for name, value in plan.parameters.items():
         assert f"{name}={value}" in text
     assert len({repr(other) for other in PLANS}) == len(PLANS)
-
-
-def test_what_applies_can_be_forced():
-    plan = ttlg.plan((64, 64), dtype="f4")
-    assert plan._compiled.applicable_kernels() == ["tile", "shuffle", "strided_copy", "reference"]
-    for kernel in plan._compiled.applicable_kernels():
-        assert ttlg.plan((64, 64), dtype="f4", kernel=kernel).kernel == kernel
 
 
 def test_called_often_and_on_every_layout_it_was_made_for():

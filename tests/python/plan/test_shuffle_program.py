@@ -67,9 +67,8 @@ def test_programs_permute(itemsize):
         assert carry_out(plan, x) == bits(x.transpose(axes)), (shape, axes)
         program = plan.shuffle_program()
         kinds.append(bool(program["sums"]))
-        assert plan._compiled.shuffle["steps"] == (
-            1 if program["sums"] else len(program["rounds"]) + (program["first"] != (*range(16),))
-        )
+        rounds = len(program["rounds"]) + (program["first"] != (*range(16),))
+        assert f"  shuffles   {1 if program['sums'] else rounds} step" in plan.explain()
     assert len(kinds) > 15
     assert False in kinds
     assert (True in kinds) == (itemsize < 8)  # two elements a vector: powers of two

@@ -12,6 +12,9 @@ from ttlg import _core
 STUB = ast.parse((Path(ttlg.__file__).parent / "_core.pyi").read_text())
 
 
+CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
+
+
 def names(function: ast.FunctionDef) -> list[str]:
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
@@ -31,6 +34,7 @@ def public(namespace) -> set[str]:
 def test_the_stub_names_everything_and_nothing_else():
     stubbed = {node.name for node in STUB.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     stubbed |= {node.target.id for node in STUB.body if isinstance(node, ast.AnnAssign)}
+    stubbed -= {name for name in CLASSES if name.startswith("_")}
     assert stubbed == {*public(_core), "__version__"}
 
 
@@ -43,16 +47,25 @@ def test_functions_take_the_stated_arguments(function):
     assert names(function) == runtime_names(getattr(_core, function.name))
 
 
-@pytest.mark.parametrize(
-    "cls", [node for node in STUB.body if isinstance(node, ast.ClassDef)], ids=lambda c: c.name
-)
-def test_classes_have_the_stated_members(cls):
-    members = [node for node in cls.body if isinstance(node, ast.FunctionDef)]
-    stubbed = {member.name for member in members if not member.name.startswith("_")}
-    assert stubbed == public(getattr(_core, cls.name))
-    for member in members:
-        runtime = inspect.getattr_static(getattr(_core, cls.name), member.name)
-        is_property = any(ast.unparse(mark) == "property" for mark in member.decorator_list)
-        assert isinstance(runtime, property) == is_property
-        if not is_property and not member.name.startswith("_"):
-            assert names(member) == runtime_names(runtime)
+def members_of(cls: ast.ClassDef) -> list[ast.stmt]:
+    """List members with those of base classes that only the stub has."""
+    bases = [CLASSES.get(ast.unparse(base).partition("[")[0]) for base in cls.bases]
+    shared = [members_of(base) for base in bases if base and base.name.startswith("_")]
+    return [*cls.body, *(member for base in shared for member in base)]
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if not name.startswith("_")])
+def test_classes_have_the_stated_members(name):
+    cls, stubbed = getattr(_core, name), set()
+    for member in members_of(CLASSES[name]):
+        if isinstance(member, ast.FunctionDef):
+            assert hasattr(cls, member.name)
+            if not member.name.startswith("_"):
+                stubbed.add(member.name)
+                runtime = inspect.getattr_static(cls, member.name)
+                assert names(member) == runtime_names(runtime)
+        elif isinstance(member, ast.AnnAssign) and member.target.id != "__hash__":
+            stubbed.add(member.target.id)
+            assert isinstance(inspect.getattr_static(cls, member.target.id), property)
+            assert ast.unparse(member.annotation).startswith("Final[")
+    assert stubbed == public(cls)

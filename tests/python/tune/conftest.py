@@ -4,6 +4,7 @@ import pytest
 
 import ttlg
 from ttlg import _tune
+from ttlg._plan.json import builder_of
 
 # The plan that most tests measure.
 SHAPE, AXES = (40, 50, 60), (2, 0, 1)
@@ -34,7 +35,7 @@ def measured(monkeypatch):
     def measure(model, threads, kernel):
         plans.append(model)
         name, parameters, _ = model.candidates(threads)[-1]
-        return _tune._with(model, name, parameters)
+        return builder_of(model)(name, parameters)
 
     monkeypatch.setattr(_tune, "_measure", measure)
     return plans

@@ -8,7 +8,6 @@ import pytest
 import ttlg
 from ttlg import _core, _learned
 from ttlg._machine.cache_file import TuneFile
-from ttlg._plan.output import request_of
 
 from ..arrays import bits, random_array
 
@@ -55,7 +54,7 @@ def learned(threads=2, shape=SHAPE, seconds=1e-3):
     """Let the cache have a plan of a layout that is not the planner's choice."""
     choice = ttlg.plan(shape, AXES, threads=threads)._compiled
     name, parameters, _ = choice.candidates(threads)[-1]
-    plan = _core.build_cpu_plan(request_of(choice), kernel=name, **parameters)
+    plan = _core.build_cpu_plan(choice.request, kernel=name, **parameters)
     timed = [(choice, 2 * seconds), (plan, seconds), (choice, 3 * seconds)]
     _core.cache_learned(plan.with_measured(timed), threads, 0.25, 0.5)
     return ttlg.plan(shape, AXES, threads=threads)
