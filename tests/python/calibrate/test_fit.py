@@ -53,6 +53,7 @@ def test_what_no_row_has_is_as_before_in_the_new_scale(points, truth):
     assert seconds @ points.counts.T == pytest.approx(slower.seconds, rel=0.02)
 
 
+@pytest.mark.rotating
 def test_a_report_tells_errors_of_both_parts_and_a_model_predicts_as_it_says(reported):
     report, fields = reported
     assert set(report.held_out) <= {"copy", "tile", "shuffle", "strided_copy"}

@@ -24,6 +24,7 @@ def measured(rows, tmp_path):
     return file, [*map(str, caches)]
 
 
+@pytest.mark.rotating
 def test_one_model_serves_machines_of_different_speed(points):
     slower = fit.Design(points.rows, points.counts, 3 * points.seconds)
     seconds = generic_model.fit_generic([points, slower], cases=1000)
@@ -56,6 +57,7 @@ def test_wrong_usage(measured, capsys):
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.rotating
 def test_terms_that_no_row_tells_of_are_those_of_the_prior(measured, tmp_path):
     file, caches = measured
     prior = dict.fromkeys(_core.cpu_term_names(), 1e-9) | {"call": 2e-7, "fresh_pages": 3e-7}

@@ -189,6 +189,7 @@ def test_missing_packages_end_it(machine):
     assert not machine.out.exists()
 
 
+@pytest.mark.rotating
 def test_only_warnings_of_ttlg_fail_a_test(machine):
     test = machine.folder / "test_warning.py"
     test.write_text("""

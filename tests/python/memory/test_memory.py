@@ -74,6 +74,7 @@ def clear_caches():
     gc.collect()
 
 
+@pytest.mark.rotating
 def test_python_memory_stays_level():
     x = random_array((9, 8), "<f4")
     out = np.empty((8, 9), "<f4")
@@ -119,6 +120,7 @@ def grown(work, rounds):
     return min(after - before for before, after in itertools.pairwise(sizes))
 
 
+@pytest.mark.rotating
 @pytest.mark.usefixtures("plain_malloc")
 def test_small_objects_of_the_core_are_freed():
     # What tracemalloc cannot see: the views and plans of C++, about 1 KB a call. Without the cache
@@ -139,6 +141,7 @@ def test_small_objects_of_the_core_are_freed():
     assert grown(work, rounds) < rounds * 200
 
 
+@pytest.mark.rotating
 @pytest.mark.usefixtures("plain_malloc")
 def test_a_full_cache_does_not_grow():
     ttlg.cache_resize(64)

@@ -50,6 +50,7 @@ def test_coordinates(case):
     assert not np.shares_memory(result.coords, x.coords)
 
 
+@pytest.mark.rotating
 @settings(max_examples=examples(40))
 @given(cases(), st.data())
 def test_compressed(case, data):
