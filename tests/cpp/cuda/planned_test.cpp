@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "cuda/run_kernels.hpp"
-#include "cuda/shrunk.hpp"
-#include "cuda/ttc57.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/slice/access_width.hpp"
 #include "sample.hpp"
@@ -20,6 +18,65 @@ namespace {
 using namespace cuda;
 
 constexpr std::int64_t kAlignment = 256;  // cudaMalloc's
+
+// The 57 transpositions of the TTC benchmark, as benchmarks/ttc57.py has them, in the papers'
+// order: extents[0] is the fastest-varying, and the output's i-th fastest mode is the input's mode
+// perm[i].
+struct TtcFamily {
+  std::vector<int> perm;
+  std::vector<std::vector<std::int64_t>> extents;
+};
+
+const std::vector<TtcFamily> kTtc57{
+    {{1, 0}, {{7248, 7248}, {43408, 1216}, {1216, 43408}}},
+    {{0, 2, 1}, {{368, 384, 384}, {2144, 64, 384}, {368, 64, 2307}}},
+    {{1, 0, 2}, {{384, 384, 355}, {2320, 384, 59}, {384, 2320, 59}}},
+    {{2, 1, 0}, {{384, 355, 384}, {2320, 59, 384}, {384, 59, 2320}}},
+    {{0, 3, 2, 1}, {{80, 96, 75, 96}, {464, 16, 75, 96}, {80, 16, 75, 582}}},
+    {{2, 1, 3, 0}, {{96, 75, 96, 75}, {608, 12, 96, 75}, {96, 12, 608, 75}}},
+    {{2, 0, 3, 1}, {{96, 75, 96, 75}, {608, 12, 96, 75}, {96, 12, 608, 75}}},
+    {{1, 0, 3, 2}, {{96, 96, 75, 75}, {608, 96, 12, 75}, {96, 608, 12, 75}}},
+    {{3, 2, 1, 0}, {{96, 75, 75, 96}, {608, 12, 75, 96}, {96, 12, 75, 608}}},
+    {{0, 4, 2, 1, 3}, {{32, 48, 28, 28, 48}, {176, 8, 28, 28, 48}, {32, 8, 28, 28, 298}}},
+    {{3, 2, 1, 4, 0}, {{48, 28, 28, 48, 28}, {352, 4, 28, 48, 28}, {48, 4, 28, 352, 28}}},
+    {{2, 0, 4, 1, 3}, {{48, 28, 48, 28, 28}, {352, 4, 48, 28, 28}, {48, 4, 352, 28, 28}}},
+    {{1, 3, 0, 4, 2}, {{48, 48, 28, 28, 28}, {352, 48, 4, 28, 28}, {48, 352, 4, 28, 28}}},
+    {{4, 3, 2, 1, 0}, {{48, 28, 28, 28, 48}, {352, 4, 28, 28, 48}, {48, 4, 28, 28, 352}}},
+    {{0, 3, 2, 5, 4, 1},
+     {{16, 32, 15, 32, 15, 15}, {48, 10, 15, 32, 15, 15}, {16, 10, 15, 103, 15, 15}}},
+    {{3, 2, 0, 5, 1, 4},
+     {{32, 15, 15, 32, 15, 15}, {112, 5, 15, 32, 15, 15}, {32, 5, 15, 112, 15, 15}}},
+    {{2, 0, 4, 1, 5, 3},
+     {{32, 15, 32, 15, 15, 15}, {112, 5, 32, 15, 15, 15}, {32, 5, 112, 15, 15, 15}}},
+    {{3, 2, 5, 1, 0, 4},
+     {{32, 15, 15, 32, 15, 15}, {112, 5, 15, 32, 15, 15}, {32, 5, 15, 112, 15, 15}}},
+    {{5, 4, 3, 2, 1, 0},
+     {{32, 15, 15, 15, 15, 32}, {112, 5, 15, 15, 15, 32}, {32, 5, 15, 15, 15, 112}}}};
+
+std::int64_t shrunk_extent(std::int64_t extent, std::int64_t block, std::int64_t grain) {
+  if (block == extent) return extent;
+  if (block == 1) return 2;
+  std::int64_t result = std::min(2 * block + extent % block, extent);
+  while (result < extent && (extent - result) % grain != 0) result += block;
+  return result;
+}
+
+// The plan's slice, access and coarsening on a contiguous tensor of fewer slices: cut modes keep
+// two whole blocks or more, their rest, and their extent modulo a sector; modes outside the slice
+// become 2 or 3, odd where they were; the others stay. So every row of a slice begins and ends
+// where it does in the large tensor, as seen from the sectors, wherever the extents before it are
+// multiples of a sector, as in the TTC cases.
+cuda::Plan shrunk(const cuda::Plan& plan, std::int64_t grain_bytes) {
+  const std::int64_t grain = std::max<std::int64_t>(grain_bytes / plan.recast.element_bytes(), 1);
+  const std::vector<std::int64_t> blocks = slice_extents({plan.recast, plan.parameters});
+  std::vector<std::int64_t> extents = extents_of(plan.recast);
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    if (static_cast<int>(m) == plan.parameters.coarsened_mode) continue;
+    extents[m] = shrunk_extent(extents[m], blocks[m], grain);
+  }
+  const Request request = paper_request(extents, plan.recast.perm, plan.recast.element_bytes());
+  return built(request, plan.pointer_alignment, plan.parameters, *plan.model);
+}
 
 // The planner's choice for a large tensor and its run on a small one. Other schemas than
 // Orthogonal-Arbitrary meet no bank conflicts.

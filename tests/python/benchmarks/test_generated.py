@@ -134,14 +134,3 @@ def test_a_figure_has_times_of_one_call_of_all_contenders(monkeypatch):
     calls = measure.CALL_BYTES // found[0].case.bytes
     assert found[0].seconds["numpy"] == 2.0
     assert found[0].seconds["generated"] == found[0].seconds[LOOPS] == 2.0 / calls
-
-
-def test_full_measures_the_cubes_of_the_paper(monkeypatch):
-    measured = []
-    monkeypatch.setattr(cli, "measure", lambda figure, _: measured.append(figure.cases()) or [])
-    monkeypatch.setattr(cli.compiled, "compiler", lambda: "c++")
-    monkeypatch.setattr(cli.compiled, "version", lambda path: path)
-    monkeypatch.setattr(cli.report, "table", lambda figure, rows, counts: [])
-    assert cli.main(["cubes"]) == cli.main(["cubes", "--full"]) == 0
-    assert [max(case.shape[0] for case in cases) for cases in measured] == [256, 2048]
-    assert measured[1][: len(measured[0])] == measured[0]

@@ -4,18 +4,17 @@ import gc
 import json
 import sys
 import weakref
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import ttlg
 from ttlg.benchmarks.case import Case
-from ttlg.benchmarks.contenders import COPIES, Contender
+from ttlg.benchmarks.contenders import Contender
 from ttlg.benchmarks.inplace import contenders as module
 from ttlg.benchmarks.inplace import libraries
 from ttlg.benchmarks.inplace.libraries import LeftOutError
-from ttlg.benchmarks.measure import measure, random_array, verify
+from ttlg.benchmarks.measure import random_array, verify
 
 MATRIX = Case("inplace-random", "matrix", (37, 52), (1, 0), "float64")
 SHAPES = [
@@ -93,40 +92,6 @@ def test_openblas_takes_no_part_where_it_would_end_the_process(monkeypatch):
         library.imatcopy(np.zeros((101, 3)), 1)
 
 
-def test_fftw_plans_with_the_threads_and_destroys_its_plans(monkeypatch):
-    library = installed(libraries.fftw, "float64")
-    destroyed = []
-    real = type(library).function
-
-    def function(self, name):
-        if name != "destroy_plan":
-            return real(self, name)
-        return lambda pointer: destroyed.append(real(self, name)(pointer))
-
-    monkeypatch.setattr(type(library), "function", function)
-    for threads in (1, 2):
-        plan = library.plan(np.zeros((20, 30)), (1, 0), threads, libraries.FFTW_ESTIMATE)
-        assert library.threading.fftw_planner_nthreads() == threads
-    assert len(destroyed) == 1
-    del plan
-    assert len(destroyed) == 2
-
-
-def test_fastremap_is_called_as_it_documents(monkeypatch):
-    def asfortranarray(x):
-        memory, reversed_axes = x.reshape(-1), x.T.ravel()
-        memory[:] = reversed_axes
-        return memory.reshape(x.shape, order="F")
-
-    monkeypatch.setitem(sys.modules, "fastremap", SimpleNamespace(asfortranarray=asfortranarray))
-    x = random_array((2, 3, 4), "float32")
-    axes = (2, 1, 0)
-    check(lambda memory: module.fastremap(memory.reshape(x.shape), axes, 1), x, axes)
-    for refused, shape in (((0, 2, 1), x.shape), ((4, 3, 2, 1, 0), (2,) * 5)):
-        with pytest.raises(LeftOutError, match="reverses"):
-            list(module.fastremap(np.zeros(shape), refused, 1))
-
-
 def test_memory_is_given_back_with_the_contenders():
     """At once, not when Python looks for cycles: it may be gigabytes."""
     gc.disable()
@@ -180,9 +145,3 @@ def test_forced_kernels_are_planned_once(suite, spy):
     given = (case.shape, (1, 0), "float64")
     assert asked[:2] == [(given, options) for options in forced]
     assert not any(options.get("inplace") for _, options in asked[2:])
-
-
-def test_measure_times_every_contender_and_names_the_kernel(one_call):
-    (result,) = measure(MATRIX, [1], 1)
-    assert result.kernel == "buffered"
-    assert {*COPIES, "ttlg", "numpy-back", "ttlg-back"} <= set(result.seconds)

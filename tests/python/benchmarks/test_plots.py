@@ -8,7 +8,6 @@ import pytest
 from ttlg.benchmarks.case import Case, named, scaled_rank
 from ttlg.benchmarks.contenders import COPIES
 from ttlg.benchmarks.measure import Result
-from ttlg.benchmarks.panels import Panel, draw
 from ttlg.benchmarks.plots import plot
 from ttlg.benchmarks.report import Report
 from ttlg.benchmarks.suites import SUITES
@@ -85,17 +84,6 @@ def test_landscape_is_a_heat_map_for_each_kernel(plotted):
         assert np.isnan(cells).sum() == 62
 
 
-def test_landscape_clamps_what_is_above_the_99th_percentile_and_has_fine_cells_for_thousands(
-    plotted,
-):
-    suite = "inplace-landscape"
-    results = [at_rate(suite, 1500, 1000 + n, ttlg=10) for n in range(200)]
-    fast = at_rate(suite, 24000, 24000, ttlg=1000)
-    assert heat(plotted([*results, fast])[0]).reshape(8, 8)[7, 7] == pytest.approx(10)
-    many = [at_rate(suite, 1000 + 20 * n, 5000, ttlg=10) for n in range(1000)]
-    assert heat(plotted(many)[0]).size == 50 * 50
-
-
 def test_bandwidths_are_sorted_by_scaled_rank(plotted, curves):
     """Of scaled ranks 4, 1 and 2, which is not the order of the axes."""
     every = [(0, 2, 1, 3, 4, 5), (0, 1, 2, 3, 4, 5), (4, 5, 0, 1, 2, 3)]
@@ -149,27 +137,6 @@ def test_every_suite_has_a_figure(plotted, suite):
     chosen = itertools.islice(SUITES[suite](), 2)
     found = plotted([Result(case, 1, "tile", dict.fromkeys(names, 2.0)) for case in chosen])
     assert any(axes.has_data() for axes in found)
-
-
-@pytest.mark.parametrize(("count", "named"), [(4, True), (200, False)])
-def test_a_curve_for_each_contender_with_gaps_and_few_names(drawn, count, named):
-    labels = [f"case {number} of a name that is longer than that" for number in range(count)]
-    values = {"a": [*range(count)], "b": [None, *range(1, count)]}
-    draw([Panel("some", labels, values, "seconds", "log")], "figure.svg")
-    (axes,) = drawn[0].axes
-    lines = {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
-    points = [[at, at] for at in range(count)]
-    assert lines == {"a": points, "b": points[1:]}
-    assert (axes.get_title(), axes.get_ylabel(), axes.get_yscale()) == ("some", "seconds", "log")
-    assert (axes.get_xticklabels()[0].get_text() == "case 0 of a name that is ...") == named
-
-
-@pytest.mark.parametrize(("count", "cells"), [(1, 1), (3, 3), (5, 6), (9, 9)])
-def test_panels_side_by_side(drawn, count, cells):
-    draw([Panel(str(number), ["A"], {"a": [1]}, "") for number in range(count)], "figure.png")
-    axes = drawn[0].axes
-    assert [each.get_title() for each in axes[:count]] == [*map(str, range(count))]
-    assert (len(axes), any(each.axison for each in axes[count:])) == (cells, False)
 
 
 def recorded():
