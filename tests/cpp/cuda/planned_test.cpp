@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "cuda/execute.hpp"
+#include "cuda/fake_cuda/fake_cuda.hpp"
 #include "cuda/run_kernels.hpp"
 #include "plan/cuda/cases.hpp"
 #include "plan/cuda/slice/access_width.hpp"
@@ -185,6 +189,34 @@ INSTANTIATE_TEST_SUITE_P(Wide, Sets,
 // Odd rows of narrower elements share banks whatever the layout.
 INSTANTIATE_TEST_SUITE_P(Narrow, Sets, testing::Combine(testing::Values(16), testing::Values(2)),
                          set_name);
+
+// Every plan which calls try puts the same bytes into place.
+TEST(TriedPlans, MoveTheSameBytes) {
+  reset_fake_cuda();
+  fake_cuda().seconds_of = [](const std::string&, const Launch&) { return 1e-4; };
+  const std::vector<Request> requests{
+      paper_request({100, 5, 90}, {2, 1, 0}, 4), paper_request({40, 30, 50}, {0, 2, 1}, 4),
+      paper_request({6, 70, 80}, {0, 2, 1}, 2), paper_request({120, 130}, {1, 0}, 1)};
+  for (const Request& request : requests) {
+    Learner learner;
+    const auto chosen = std::make_shared<const LoweredPlan>(planned(request, 16, analytic_model()));
+    std::set<const LoweredPlan*> run;
+    std::shared_ptr<const LoweredPlan> kept;
+    for (int i = 0; i < 400 && kept == nullptr; ++i) {
+      const Learner::Call call = learner.begin(chosen, 1);
+      if (run.insert(call.plan.get()).second) expect_moved(*call.plan);
+      if (call.timer != nullptr) {
+        call.timer->start(nullptr);
+        fake_cuda().now += 1e-4;
+        call.timer->stop(nullptr);
+        call.timer->finish();
+      }
+      kept = call.kept;
+    }
+    ASSERT_NE(kept, nullptr);
+    EXPECT_GT(run.size(), 2U);
+  }
+}
 
 }  // namespace
 }  // namespace ttlg::test
