@@ -27,7 +27,7 @@ _PIECE_BYTES = 1 << 20
 _NUMPY_ALIGNMENT = 16
 
 Array = np.ndarray[Any, Any]
-# Returns the seconds of so many calls, by a clock (`timeit.Timer.timeit`) or a device's events.
+# Returns the seconds of a number of calls, by a clock (`timeit.Timer.timeit`) or a device's events.
 Timer = Callable[[int], float]
 TunedT = TypeVar("TunedT", _core.CpuPlan, _core.CudaPlan, _core.CudaInplacePlan)
 

@@ -27,10 +27,11 @@ def tune_cuda(model: _core.CudaPlan, device: int, kernel: str | None) -> _core.C
     """
     if math.prod(model.shape) * model.itemsize == 0:
         return model
+    build = builder_of(model)
     best = find_or_measure(
         _key(model, kernel, alignment=model.pointer_alignment),
-        functools.partial(build_with_measured, builder_of(model)),
-        lambda: _measure(model, builder_of(model), device, kernel),
+        functools.partial(build_with_measured, build),
+        lambda: _measure(model, build, device, kernel),
     )
     _core.cuda_cache_put(best, kernel)
     return best
@@ -42,10 +43,11 @@ def tune_cuda_inplace(
     """Do the same for a plan in place, with at most `workspace` bytes besides the array."""
     if math.prod(model.shape) * model.itemsize == 0:
         return model
+    build = builder_of(model)
     best = find_or_measure(
         _key(model, kernel, inplace=True, workspace=workspace),
-        functools.partial(build_with_measured, builder_of(model)),
-        lambda: _measure_inplace(model, builder_of(model), device, kernel),
+        functools.partial(build_with_measured, build),
+        lambda: _measure_inplace(model, build, device, kernel),
     )
     _core.cuda_inplace_cache_put(best, workspace, kernel)
     return best

@@ -12,7 +12,6 @@ from ttlg._arguments.words import count_of
 from ttlg._plan.candidates import Candidate
 from ttlg._plan.text import describe_measured, describe_problem, microseconds
 
-_VECTOR_BYTES = 16  # of a shuffle program
 # Kinds of operations of a shuffle program that are listed.
 _MAX_KINDS = 12
 
@@ -40,11 +39,12 @@ def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
         return []
     found = core.describe()
     tile = math.prod(program["tile"]) * found["element_bytes"]
+    vector = len(program["first"])
     sides = (
-        f"{count} {verb}, {tile} of {count * _VECTOR_BYTES} bytes in use"
+        f"{count} {verb}, {tile} of {count * vector} bytes in use"
         for verb, count in (("loaded", len(program["loads"])), ("stored", len(program["stores"])))
     )
-    rounds = len(program["rounds"]) + (program["first"] != (*range(_VECTOR_BYTES),))
+    rounds = len(program["rounds"]) + (program["first"] != (*range(vector),))
     steps = count_of(1 if program["sums"] else rounds, "step")
     return [
         f"  vectors    {'; '.join(sides)}",

@@ -42,7 +42,7 @@ LISTED = {
 
 @pytest.mark.parametrize("name", LISTED)
 def test_cases_are_the_same_everywhere(name):
-    """Whoever changes them makes new measurements of them."""
+    """A change of them needs new measurements."""
     listed = [
         contraction.cases(**options) if name == "contractions" else cases([name], **options)
         for options in OPTIONS
