@@ -48,8 +48,9 @@ struct Device {
   }
 };
 
-// What Python's texts about a plan say of it besides its parameters. The generated code that moves
-// whole blocks of a shuffle is for structures of so many channels, or for tiles of so many vectors.
+// What Python's texts about a plan say of it besides its parameters. Generated code that moves
+// whole blocks of a shuffle is for structures of a number of channels, or for tiles of a number of
+// vectors; 0 where it is not.
 py::dict describe(const Plan& plan) {
   const cpu::Kernels& table = cpu::kernels();
   Integers whole;
