@@ -1,6 +1,7 @@
 """What all tests share: Hypothesis profiles, and settings put back after each test."""
 
 import fcntl
+import gc
 import os
 import pathlib
 import pty
@@ -67,6 +68,14 @@ def _default_settings():
     yield
     ttlg.set_num_threads(None)
     ttlg.cache_resize(4096)
+
+
+@pytest.fixture(autouse=True)
+def _only_new_garbage():
+    """A collection looks at what this test has made, not at the libraries that are loaded."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

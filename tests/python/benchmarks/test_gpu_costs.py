@@ -96,6 +96,7 @@ def test_predictions_are_the_planners(overlap):
     np.testing.assert_allclose(found.predict(counts), expected, rtol=1e-12)
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize(("overlap", "seed"), [(4, 1), (1, 2)])
 def test_noisy_times_give_the_costs_back(overlap, seed):
     points = synthetic(200, noise=0.03, seed=seed, overlap=overlap)
@@ -181,6 +182,7 @@ def loaded(record):
     return model
 
 
+@pytest.mark.rotating
 def test_the_better_of_both_models_predicts_a_kernel():
     # The times of one kernel are sums of features, those of the others of terms.
     weights = {"Volume": 1e-11, "NumBlocks": 5e-8, "Input slice": 7e-7, "Output slice": 1e-6}
