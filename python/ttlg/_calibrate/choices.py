@@ -18,6 +18,8 @@ _ERROR_WEIGHT = 0.5
 _FAR_OFF = 0.3
 # Terms may become as small a share of all time, where the model before has none of them.
 _LEAST_SHARE = 1e-4
+# No factor of what a term takes is looked for beyond exp(_REACH).
+_REACH = 50.0
 _ITERATIONS = 800
 
 
@@ -88,12 +90,16 @@ def solve_choices(
     losses = [_Loss(Design(d.rows, d.counts[:, seen], d.seconds), error_weight) for d in machines]
     terms = len(usual)
 
+    def near(logarithms: Array) -> Array:
+        # Few or noisy measurements may send a step anywhere.
+        return np.clip(logarithms, least - _REACH, least + _REACH)
+
     def total(logarithms: Array) -> tuple[float, Array]:
         value, gradient = 0.0, np.zeros(len(logarithms))
         for number, loss in enumerate(losses):
             # To scale all seconds scales all predicted times.
             scale = slice(terms + number - 1, terms + number) if number else slice(0)
-            own, slope = loss(logarithms[:terms] + logarithms[scale].sum())
+            own, slope = loss(near(logarithms[:terms] + logarithms[scale].sum()))
             value += own
             gradient[:terms] += slope
             gradient[scale] += slope.sum()
@@ -108,5 +114,5 @@ def solve_choices(
         options={"maxiter": _ITERATIONS, "maxfun": 2 * _ITERATIONS},
     )
     result = start.copy()
-    result[seen] = np.exp(found.x[:terms])
+    result[seen] = np.exp(near(found.x[:terms]))
     return result

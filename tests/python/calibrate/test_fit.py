@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -123,6 +124,19 @@ def test_choices_lose_less_than_by_times_alone(misjudged, truth):
         for each in (by_times, by_choices)
     ]
     assert lost[1] < 0.5 * lost[0]
+
+
+@pytest.mark.parametrize("seed", [163, 222, 251, 280, 310])
+def test_measurements_that_mean_nothing_overflow_nothing(seed):
+    """Few plans with any times: the first step along the gradient was too long for exp."""
+    generator = np.random.default_rng(seed)
+    cases, terms = generator.integers(2, 6), generator.integers(2, 9)
+    counts = generator.lognormal(0, 4, (2 * cases, terms))
+    counts *= generator.random((2 * cases, terms)) < 0.6
+    counts[:, 0] += 1
+    rows = [SimpleNamespace(case=plan // 2) for plan in range(2 * cases)]
+    data = fit.Design(rows, counts, generator.lognormal(0, 6, 2 * cases))
+    assert (solve_choices([data], np.ones(terms)) >= 0).all()
 
 
 def test_choices_are_right_in_the_median(points, truth):
