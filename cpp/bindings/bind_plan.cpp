@@ -32,6 +32,16 @@ py::tuple extents_of(const PlanBase& plan) {
   return to_tuple(extents);
 }
 
+// The modes that a side steps through backwards.
+template <std::int64_t Mode::* kStep>
+py::tuple backwards(const PlanBase& plan) {
+  Integers modes;
+  for (std::size_t m = 0; m < plan.problem.modes.size(); ++m) {
+    if (plan.problem.modes[m].*kStep < 0) modes.push_back(static_cast<std::int64_t>(m));
+  }
+  return to_tuple(modes);
+}
+
 }  // namespace
 
 void bind_plan(py::module_& module) {
@@ -69,6 +79,8 @@ void bind_plan(py::module_& module) {
                                return to_tuple(plan.request.out_byte_strides);
                              })
       .def_property_readonly("extents", &extents_of)
+      .def_property_readonly("read_backwards", &backwards<&Mode::in_byte_stride>)
+      .def_property_readonly("written_backwards", &backwards<&Mode::out_byte_stride>)
       .def_property_readonly("perm",
                              [](const PlanBase& plan) { return to_tuple(plan.problem.perm); })
       .def(

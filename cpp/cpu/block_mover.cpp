@@ -85,7 +85,7 @@ void BlockMover::for_each(std::span<const int> modes, const Visit& visit) const 
 void BlockMover::move_channels(const std::byte* in, std::byte* to, bool staged) {
   const ChannelBlock& channels = *plan_.movers.channels;
   const ChannelKernel& kernel = table_.channel_kernel(channels.kind);
-  const auto [element_bytes, count, are_interleaved] = channels.kind;
+  const auto [element_bytes, count, are_interleaved, are_reversed] = channels.kind;
   const BlockMode& channel = block_.modes[channels.channel_mode];
   const BlockMode& structures = block_.modes[channels.structure_mode];
   const std::int64_t all = extent_[channels.structure_mode];
@@ -101,7 +101,9 @@ void BlockMover::move_channels(const std::byte* in, std::byte* to, bool staged) 
     for (std::int64_t at = 0; at < all; at += part) {
       const std::int64_t taken = std::min(part, all - at);
       const std::int64_t first = std::min(at, all - std::max(taken, kernel.structures));
-      kernel.move(in + from + first * structures.in_step, to + out + first * out_step,
+      // Structures that are taken apart in reverse are read forwards, from the last one on.
+      const std::int64_t start = are_reversed && !are_interleaved ? at + taken - 1 : first;
+      kernel.move(in + from + start * structures.in_step, to + out + start * out_step,
                   at + taken - first, pitch);
       table_.advance(pipeline_, ceil_div(taken * structure_bytes, kLineBytes));
     }

@@ -69,7 +69,8 @@ using SkewKernel = void (*)(const std::byte* in, std::byte* out, const SkewArgum
 using CopyKernel = void (*)(std::byte* out, const std::byte* in, std::int64_t bytes);
 
 // Takes `count` structures of a kind of channels apart, or puts them together. The channels are
-// `pitch` bytes apart on the side where they are separate. `count` is at least `structures`.
+// `pitch` bytes apart on the side where they are separate. `count` is at least `structures`. Where
+// they are reversed, what is separate is stepped through backwards.
 struct ChannelKernel {
   void (*move)(const std::byte* in, std::byte* out, std::int64_t count,
                std::int64_t pitch) = nullptr;

@@ -13,6 +13,7 @@
 #include "generate/lowering.hpp"
 #include "generate/vector_tiles.hpp"
 #include "plan/cpu/channels.hpp"
+#include "plan/shuffle/passes.hpp"
 
 namespace ttlg::generate {
 namespace {
@@ -45,7 +46,7 @@ shuffle::Tile tensor_of(const Channels& channels) {
 std::string name_of(const Channels& channels) {
   std::string name = channels.are_interleaved ? "interleave_" : "separate_";
   name += std::to_string(channels.count) + "_of_" + std::to_string(channels.element_bytes);
-  return name;
+  return channels.are_reversed ? name + "_reversed" : name;
 }
 
 struct Kernel {
@@ -53,8 +54,19 @@ struct Kernel {
   std::int64_t structures;  // that a pass takes
 };
 
+// Steps backwards through what is separate.
+void reverse(Choice& choice, const Channels& channels) {
+  const bool interleaved = channels.are_interleaved;
+  choice.program = shuffle::rename_registers(shuffle::mirror(
+      std::move(choice.program), interleaved ? shuffle::Kind::load : shuffle::Kind::store, kPitch));
+  const auto loop = std::ranges::find(choice.loops, kStructures, &Loop::extent);
+  std::int64_t& step = interleaved ? loop->in_step : loop->out_step;
+  step = -step;
+}
+
 Kernel generate_kernel(const Isa& isa, const Channels& channels) {
-  const Choice choice = choose(tensor_of(channels), isa, {});
+  Choice choice = choose(tensor_of(channels), isa, {});
+  if (channels.are_reversed) reverse(choice, channels);
   const auto lowering = make_lowering(isa, choice.vector_bytes);
   lowering->set_pitch(kPitch);
   const std::string body = lowering->lower(choice.program);
@@ -80,10 +92,12 @@ std::string generate_channels(const Isa& isa) {
   for (std::int64_t bytes = 1; bytes <= cpu::kMaxChannelBytes; bytes *= 2) {
     for (std::int64_t count = cpu::kMinChannels; count <= cpu::kMaxChannels; ++count) {
       for (const bool are_interleaved : {false, true}) {
-        const Channels channels{bytes, count, are_interleaved};
-        const Kernel kernel = generate_kernel(isa, channels);
-        text += kernel.text;
-        table += "    {" + name_of(channels) + ", " + std::to_string(kernel.structures) + "},\n";
+        for (const bool are_reversed : {false, true}) {
+          const Channels channels{bytes, count, are_interleaved, are_reversed};
+          const Kernel kernel = generate_kernel(isa, channels);
+          text += kernel.text;
+          table += "    {" + name_of(channels) + ", " + std::to_string(kernel.structures) + "},\n";
+        }
       }
     }
   }

@@ -15,16 +15,19 @@ namespace ttlg {
 class ContiguousRun {
  public:
   // Indices in either direction that leave out up to `gap` bytes, if any may be left out, count as
-  // contiguous.
-  explicit constexpr ContiguousRun(std::int64_t element_bytes, std::int64_t gap = 0)
-      : bytes_(element_bytes), gap_(gap) {}
+  // contiguous while the run has fewer than `loose_bytes`.
+  explicit constexpr ContiguousRun(std::int64_t element_bytes, std::int64_t gap = 0,
+                                   std::int64_t loose_bytes = INT64_MAX)
+      : bytes_(element_bytes), gap_(gap), loose_bytes_(loose_bytes) {}
 
   // From its first byte to its last.
   constexpr std::int64_t bytes() const { return bytes_; }
 
   // Whether the next mode, if it has this stride, lengthens the run.
   constexpr bool is_continued_by(std::int64_t byte_stride) const {
-    return open_ && (gap_ == 0 ? byte_stride == bytes_ : distance(byte_stride) <= bytes_ + gap_);
+    if (!open_) return false;
+    const bool is_loose = gap_ > 0 && bytes_ < loose_bytes_;
+    return is_loose ? distance(byte_stride) <= bytes_ + gap_ : byte_stride == bytes_;
   }
 
   // Takes the first `count` of the next mode's `extent` indices; false, and the run has ended, if
@@ -48,19 +51,23 @@ class ContiguousRun {
 
   std::int64_t bytes_;
   std::int64_t gap_;
+  std::int64_t loose_bytes_;
   bool open_ = true;
 };
 
-// Whether the fastest modes of a side, in `order`, have a run of `bytes`. Calls take(mode, count)
-// with how many indices of each mode that needs.
+// Whether the fastest modes of a side, in `order`, have a run of `bytes`, with gaps as above. Calls
+// take(mode, count) with how many indices of each mode that needs.
 template <typename Mode, typename Take>
 constexpr bool fill_run(std::int64_t element_bytes, std::int64_t bytes, std::span<const int> order,
-                        std::span<const Mode> modes, std::int64_t Mode::* step, const Take& take) {
-  ContiguousRun run(element_bytes);
+                        std::span<const Mode> modes, std::int64_t Mode::* step, const Take& take,
+                        std::int64_t gap = 0) {
+  ContiguousRun run(element_bytes, gap);
   for (const int m : order) {
     if (run.bytes() >= bytes) break;
     const Mode& mode = modes[static_cast<std::size_t>(m)];
-    const std::int64_t needed = ceil_div(bytes, run.bytes());
+    const std::int64_t distance = mode.*step < 0 ? -(mode.*step) : mode.*step;
+    if (distance == 0) return false;
+    const std::int64_t needed = ceil_div(bytes - run.bytes(), distance) + 1;
     const std::int64_t count = mode.extent < needed ? mode.extent : needed;
     if (!run.extend(mode.*step, count, mode.extent)) return false;
     take(static_cast<std::size_t>(m), count);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <bitset>
 #include <cstdlib>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
 #include "tensor/axes.hpp"
+#include "tensor/contiguous_run.hpp"
 #include "tensor/inplace_vector.hpp"
 #include "tensor/integer.hpp"
 
@@ -87,9 +89,32 @@ void set_perm(Problem& problem) {
   problem.perm.resize(problem.modes.size());
   std::iota(problem.perm.begin(), problem.perm.end(), 0);
   insertion_sort(problem.perm, [&](int i, int j) {
-    return problem.modes[static_cast<std::size_t>(i)].out_byte_stride <
-           problem.modes[static_cast<std::size_t>(j)].out_byte_stride;
+    return std::abs(problem.modes[static_cast<std::size_t>(i)].out_byte_stride) <
+           std::abs(problem.modes[static_cast<std::size_t>(j)].out_byte_stride);
   });
+}
+
+// Runs along a mode in the other direction.
+void flip(Problem& problem, Mode& mode) {
+  problem.in_byte_offset += (mode.extent - 1) * mode.in_byte_stride;
+  problem.out_byte_offset += (mode.extent - 1) * mode.out_byte_stride;
+  mode.in_byte_stride = -mode.in_byte_stride;
+  mode.out_byte_stride = -mode.out_byte_stride;
+}
+
+// The fastest modes of a side, in `order`, as many as a vector of any level is filled with.
+std::bitset<kMaxRank> modes_of_vectors(const Problem& problem, std::span<const int> order,
+                                       std::int64_t Mode::* step, std::int64_t element_bytes) {
+  constexpr std::int64_t kVectorBytes = 64;
+  std::bitset<kMaxRank> modes;
+  ContiguousRun run(element_bytes);
+  for (const int index : order) {
+    const auto m = static_cast<std::size_t>(index);
+    const Mode& mode = problem.modes[m];
+    if (run.bytes() >= kVectorBytes || !run.extend(std::abs(mode.*step), mode.extent)) break;
+    modes.set(m);
+  }
+  return modes;
 }
 
 }  // namespace
@@ -152,11 +177,7 @@ Problem drop_unit_modes(Problem problem) {
 
 Problem flip_negative_strides(Problem problem) {
   for (Mode& mode : problem.modes) {
-    if (mode.out_byte_stride >= 0) continue;
-    problem.in_byte_offset += (mode.extent - 1) * mode.in_byte_stride;
-    problem.out_byte_offset += (mode.extent - 1) * mode.out_byte_stride;
-    mode.in_byte_stride = -mode.in_byte_stride;
-    mode.out_byte_stride = -mode.out_byte_stride;
+    if (mode.out_byte_stride < 0) flip(problem, mode);
   }
   set_perm(problem);
   return problem;
@@ -189,6 +210,23 @@ Problem fuse_modes(Problem problem) {
   }
   problem.modes = std::move(fused);
   set_perm(problem);
+  return problem;
+}
+
+// Kernels step through whole vectors of either side forwards, and around them in any direction.
+Problem place_signs(Problem problem) {
+  if (std::ranges::none_of(problem.modes, [](const Mode& m) { return m.in_byte_stride < 0; })) {
+    return problem;
+  }
+  const auto read = modes_of_vectors(problem, identity_order(problem.modes.size()),
+                                     &Mode::in_byte_stride, problem.in_bytes);
+  const auto written =
+      modes_of_vectors(problem, problem.perm, &Mode::out_byte_stride, problem.out_bytes);
+  for (std::size_t m = 0; m < problem.modes.size(); ++m) {
+    if (problem.modes[m].in_byte_stride < 0 && read[m] && !written[m]) {
+      flip(problem, problem.modes[m]);
+    }
+  }
   return problem;
 }
 
@@ -227,8 +265,11 @@ Problem make_problem(const Request& request) {
         Mode{request.shape[axis], request.in_byte_strides[axis], out_strides[i]};
   }
   problem = flip_negative_strides(drop_unit_modes(std::move(problem)));
+  problem = fuse_modes(sort_by_input_stride(std::move(problem)));
+  // In place, what is turned around stays where it is.
+  if (!request.inplace) problem = place_signs(std::move(problem));
   problem.out_alignment = common_power(problem.out_byte_offset, request.out_alignment);
-  return fuse_modes(sort_by_input_stride(std::move(problem)));
+  return problem;
 }
 
 bool is_free_of_self_overlap(std::span<const std::int64_t> shape,

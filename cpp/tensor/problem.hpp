@@ -81,7 +81,9 @@ std::vector<std::int64_t> contiguous_byte_strides(std::span<const std::int64_t> 
 
 // Brings NumPy's order into mode order and normalises: unit modes dropped, output strides made
 // positive, modes sorted by input stride, modes adjacent on both sides fused (TTLG, section III).
-// Throws std::invalid_argument for a malformed request, std::overflow_error beyond 64 bits.
+// Then signs move to where they cost nothing: where a fast mode of the input runs against the
+// output, of which it is a slow mode, the output's stride is negative. Throws std::invalid_argument
+// for a malformed request, std::overflow_error beyond 64 bits.
 Problem make_problem(const Request& request);
 
 // The passes of the normal form, in the order in which they apply.
@@ -89,6 +91,7 @@ Problem drop_unit_modes(Problem problem);
 Problem flip_negative_strides(Problem problem);
 Problem sort_by_input_stride(Problem problem);
 Problem fuse_modes(Problem problem);
+Problem place_signs(Problem problem);
 
 // A mode with unit stride on both sides becomes part of the element: 4 bytes x 4 moves as 16. Only
 // where elements keep their bits: others are converted one by one.

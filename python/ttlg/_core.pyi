@@ -58,6 +58,8 @@ class PlanBase:
     out_byte_strides: Final[tuple[int, ...] | None]
     out_strides: Final[tuple[int, ...]]
     extents: Final[tuple[int, ...]]
+    read_backwards: Final[tuple[int, ...]]
+    written_backwards: Final[tuple[int, ...]]
     perm: Final[tuple[int, ...]]
     request: Final[Request]
     def fits(self, x: TensorView, out: TensorView) -> bool: ...

@@ -72,7 +72,7 @@ def _default_settings():
 
 @pytest.fixture(autouse=True)
 def _only_new_garbage():
-    """A collection looks at what this test has made, not at the libraries that are loaded."""
+    """Let a collection look at what this test has made, not at the libraries that are loaded."""
     gc.freeze()
     yield
     gc.unfreeze()

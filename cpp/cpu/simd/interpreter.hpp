@@ -105,6 +105,8 @@ void interpret_rounds(const std::byte* in, std::byte* out, const ShuffleTables& 
 }
 
 constexpr int kSummedGroups = 2;
+// Of short programs more.
+constexpr int groups_of(int loads) { return loads <= 2 ? 4 : kSummedGroups; }
 
 // Every stored vector has a term of every loaded one, and these stay in registers.
 template <int kLoads, bool kReadsWhole, typename Done>
@@ -114,30 +116,31 @@ void interpret_all_terms(const std::byte* in, std::byte* out, const ShuffleTable
   const std::int64_t* const loads = program.loads.data();
   const ShuffleTables::Term* const terms = program.terms.data();
   const std::size_t count = program.sums.size();
-  batch<kSummedGroups>(groups.origins, [&](const TileOrigin* origins) {
-    Vector vectors[kSummedGroups][kLoads];
+  constexpr int kGroups = groups_of(kLoads);
+  batch<kGroups>(groups.origins, [&](const TileOrigin* origins) {
+    Vector vectors[kGroups][kLoads];
 #pragma GCC unroll 16
-    for (int g = 0; g < kSummedGroups; ++g) {
+    for (int g = 0; g < kGroups; ++g) {
 #pragma GCC unroll 16
       for (int k = 0; k < kLoads; ++k) vectors[g][k] = lanes.read(in + origins[g].in + loads[k]);
     }
     const ShuffleTables::Term* term = terms;
     for (std::size_t i = 0; i < count; ++i) {
-      Vector sum[kSummedGroups] = {};
+      Vector sum[kGroups] = {};
 #pragma GCC unroll 16
       for (int k = 0; k < kLoads; ++k) {
 #pragma GCC unroll 16
-        for (int g = 0; g < kSummedGroups; ++g) {
+        for (int g = 0; g < kGroups; ++g) {
           sum[g] |= shuffle_bytes<kVectorBytes>(vectors[g][k], term[k].bytes.data());
         }
       }
 #pragma GCC unroll 16
-      for (int g = 0; g < kSummedGroups; ++g) {
+      for (int g = 0; g < kGroups; ++g) {
         lanes.write(sum[g], out + origins[g].out + stores[i]);
       }
       term += kLoads;
     }
-    done(kSummedGroups);
+    done(kGroups);
   });
 }
 
@@ -193,6 +196,8 @@ void interpret_with(const std::byte* in, std::byte* out, const ShuffleTables& pr
   }
   if (program.terms.size() == program.sums.size() * program.loads.size()) {
     switch (program.loads.size()) {
+      case 1:
+        return with(interpret_all_terms<1, kReadsWhole, Done>);
       case 2:
         return with(interpret_all_terms<2, kReadsWhole, Done>);
       case 3:

@@ -29,6 +29,28 @@ template <typename Sweep>
   }
 }
 
+// Of four elements at a time. Where steps are not constants, the compiler would put vectors
+// together element by element, which takes longer than to move each: the values are kept from it.
+template <typename T>
+inline void move_one_by_one(const std::byte* from, std::int64_t in_step, std::byte* to,
+                            std::int64_t out_step, std::int64_t count) {
+  std::int64_t i = 0;
+  if constexpr (sizeof(T) <= sizeof(std::uint64_t)) {
+    constexpr int kAtOnce = 4;
+    for (; i + kAtOnce <= count; i += kAtOnce) {
+      T values[kAtOnce];
+      for (int k = 0; k < kAtOnce; ++k) {
+        std::memcpy(&values[k], from + (i + k) * in_step, sizeof(T));
+        asm("" : "+r"(values[k]));
+      }
+      for (int k = 0; k < kAtOnce; ++k) {
+        std::memcpy(to + (i + k) * out_step, &values[k], sizeof(T));
+      }
+    }
+  }
+  for (; i < count; ++i) std::memcpy(to + i * out_step, from + i * in_step, sizeof(T));
+}
+
 // Moves elements from places at equal steps to others, without tables. The compiler vectorizes the
 // loops whose steps are constants: repeated, reversed and every other element to a run.
 template <typename T>
@@ -40,7 +62,7 @@ inline void move_evenly(const std::byte* __restrict from, std::int64_t in_step,
   };
   constexpr std::integral_constant<std::int64_t, kBytes> kRun;
   if (out_step != kBytes) {
-    move(in_step, out_step);
+    move_one_by_one<T>(from, in_step, to, out_step, count);
   } else if (in_step == 0) {
     move(std::integral_constant<std::int64_t, 0>{}, kRun);
   } else if (in_step == -kBytes) {
@@ -48,7 +70,7 @@ inline void move_evenly(const std::byte* __restrict from, std::int64_t in_step,
   } else if (in_step == 2 * kBytes) {
     move(std::integral_constant<std::int64_t, 2 * kBytes>{}, kRun);
   } else {
-    move(in_step, kRun);
+    move_one_by_one<T>(from, in_step, to, kBytes, count);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "plan/cpu/channels.hpp"
 
 #include <cstddef>
+#include <cstdlib>
 
 namespace ttlg::cpu {
 
@@ -18,9 +19,13 @@ std::optional<ChannelModes> find_channels(const Problem& folded,
     const auto separate = are_interleaved ? &Mode::in_byte_stride : &Mode::out_byte_stride;
     const Mode& channel = folded.modes[c];
     const Mode& structures = folded.modes[s];
-    const Channels kind{bytes, channel.extent, are_interleaved};
+    // Of the output, strides of vectors are positive.
+    const bool are_reversed = structures.in_byte_stride < 0;
+    const auto distance = [&](std::int64_t Mode::* step) { return std::abs(structures.*step); };
+    const Channels kind{bytes, channel.extent, are_interleaved, are_reversed};
     if (is_kind(kind) && extents[c] == channel.extent && channel.*packed == bytes &&
-        structures.*packed == channel.extent * bytes && structures.*separate == bytes) {
+        structures.out_byte_stride > 0 && distance(packed) == channel.extent * bytes &&
+        distance(separate) == bytes) {
       return ChannelModes{.kind = kind, .channel = c, .structures = s};
     }
   }

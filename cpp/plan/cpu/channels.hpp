@@ -16,8 +16,9 @@ namespace ttlg::cpu {
 
 struct Channels {
   std::int64_t element_bytes;
-  std::int64_t count;    // of a structure
-  bool are_interleaved;  // in the output, instead of in the input
+  std::int64_t count;         // of a structure
+  bool are_interleaved;       // in the output, instead of in the input
+  bool are_reversed = false;  // structures, of which the output has the last one first
 
   bool operator==(const Channels&) const = default;
 };
@@ -25,7 +26,7 @@ struct Channels {
 inline constexpr std::int64_t kMinChannels = 2;
 inline constexpr std::int64_t kMaxChannels = 4;
 inline constexpr std::int64_t kMaxChannelBytes = 8;  // of an element
-inline constexpr std::size_t kChannelKinds = 24;
+inline constexpr std::size_t kChannelKinds = 48;
 
 constexpr bool is_kind(const Channels& channels) {
   return channels.count >= kMinChannels && channels.count <= kMaxChannels &&
@@ -37,8 +38,9 @@ constexpr bool is_kind(const Channels& channels) {
 constexpr std::size_t number_of_kind(const Channels& channels) {
   const auto width = static_cast<std::size_t>(
       std::countr_zero(static_cast<std::uint64_t>(channels.element_bytes)));
-  return (width * 3 + static_cast<std::size_t>(channels.count - kMinChannels)) * 2 +
-         static_cast<std::size_t>(channels.are_interleaved);
+  return (width * 3 + static_cast<std::size_t>(channels.count - kMinChannels)) * 4 +
+         static_cast<std::size_t>(channels.are_interleaved) * 2 +
+         static_cast<std::size_t>(channels.are_reversed);
 }
 
 // The modes of a folded problem that have the channels and the structures.

@@ -52,11 +52,11 @@ bool can_shuffle(const Problem& folded) {
 }
 
 std::string why_not_shuffle(const Problem& folded) {
-  if (!is_width(folded.element_bytes()) || folded.element_bytes() >= kLaneBytes) {
+  if (folded.element_bytes() >= kLaneBytes ||
+      (!is_width(folded.element_bytes()) && reads_runs(folded))) {
     return "elements (runs included) of " + in_bytes(folded.element_bytes());
   }
-  return "no tile that is contiguous for " + in_bytes(kLaneBytes) +
-         " on both sides fits in the registers";
+  return "no tile with runs of " + in_bytes(kLaneBytes) + " on both sides fits in the registers";
 }
 
 // What a kernel needs, one row a kernel.
@@ -78,8 +78,9 @@ constexpr std::array<Rule, kKernels.size()> kRules{{
      why_not_tile},
     {can_shuffle,
      [] {
-       return "elements of " + list_of_widths(kLaneBytes / 2) + " bytes that are contiguous for " +
-              in_bytes(kLaneBytes) + " on both sides";
+       return "elements of " + list_of_widths(kLaneBytes / 2) + " bytes in runs of " +
+              in_bytes(kLaneBytes) + " on both sides, those of the input read in any direction " +
+              "or with gaps of up to " + in_bytes(kMaxLaneGap);
      },
      why_not_shuffle},
     {[](const Problem& folded) { return !is_copy(folded); },

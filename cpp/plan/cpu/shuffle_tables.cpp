@@ -13,6 +13,7 @@
 #include "plan/shuffle/permute_tile.hpp"
 #include "plan/shuffle/tile.hpp"
 #include "tensor/axes.hpp"
+#include "tensor/contiguous_run.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -20,10 +21,17 @@ namespace {
 
 using shuffle::at;
 
-// The tile for the passes that make programs.
-shuffle::Tile tile_of(const Block& block, std::span<const std::int64_t> tile,
-                      std::int64_t element_bytes) {
-  shuffle::Tile result;
+// The tile for the passes that make programs, and the most bytes that its rows leave out between
+// elements.
+struct LaneTile : shuffle::Tile {
+  std::int64_t gap = 0;
+};
+
+// Of elements, where they follow one another in the input for a vector; else of their bytes, which
+// one more mode has.
+LaneTile tile_of(const Block& block, std::span<const std::int64_t> tile,
+                 std::int64_t element_bytes) {
+  LaneTile result;
   result.element_bytes = element_bytes;
   for (std::size_t m = 0; m < tile.size(); ++m) {
     const BlockMode& mode = block.modes[m];
@@ -35,6 +43,16 @@ shuffle::Tile tile_of(const Block& block, std::span<const std::int64_t> tile,
   result.in_order = block.in_order;
   const std::span<const int> out_order = identity_order(tile.size());
   result.out_order.assign(out_order.begin(), out_order.end());
+  if (!fill_run<BlockMode>(element_bytes, kLaneBytes, block.in_order, block.modes,
+                           &BlockMode::in_step, [](std::size_t, std::int64_t) {})) {
+    result.gap = kMaxLaneGap;
+    for (std::vector<int>* const order : {&result.in_order, &result.out_order}) {
+      order->insert(order->begin(), static_cast<int>(tile.size()));
+    }
+    result.element_bytes = 1;
+    result.modes.push_back(
+        {.extent = element_bytes, .in_step = 1, .out_step = 1, .tile = element_bytes});
+  }
   shuffle::name_bits(result);
   return result;
 }
@@ -46,7 +64,8 @@ int lanes_of(const shuffle::Tile& tile) {
 
 // The butterfly of a tile whose extents are powers of two and whose bits are those of one row and
 // one column. None of any other tile: its vectors are gathered.
-std::optional<shuffle::Butterfly> butterfly_of(const shuffle::Tile& tile) {
+std::optional<shuffle::Butterfly> butterfly_of(const LaneTile& tile) {
+  if (tile.gap > 0) return std::nullopt;
   if (!std::has_single_bit(static_cast<std::uint64_t>(tile.elements()))) return std::nullopt;
   const int bits = std::countr_zero(static_cast<unsigned>(lanes_of(tile)));
   if (std::ssize(tile.bits) < bits) return std::nullopt;
@@ -55,9 +74,9 @@ std::optional<shuffle::Butterfly> butterfly_of(const shuffle::Tile& tile) {
   return count == tile.bits.size() ? std::optional(std::move(butterfly)) : std::nullopt;
 }
 
-shuffle::Program program_of(const shuffle::Tile& tile,
+shuffle::Program program_of(const LaneTile& tile,
                             const std::optional<shuffle::Butterfly>& butterfly) {
-  if (!butterfly) return shuffle::permute_by_gathering(tile, lanes_of(tile));
+  if (!butterfly) return shuffle::permute_by_gathering(tile, lanes_of(tile), tile.gap);
   const int bits = std::countr_zero(static_cast<unsigned>(lanes_of(tile)));
   return shuffle::permute_by_butterfly(tile, *butterfly,
                                        {.all = bits, .rows = bits, .columns = bits});
@@ -93,7 +112,7 @@ void tabulate(ShuffleTables& result, const Block& block, const shuffle::Tile& ti
 // The offsets in the staging buffer that belong to offsets of elements in the output.
 std::vector<std::int64_t> staged(const Block& block, shuffle::Tile tile,
                                  std::span<const std::int64_t> out) {
-  for (std::size_t m = 0; m < tile.modes.size(); ++m) {
+  for (std::size_t m = 0; m < block.modes.size(); ++m) {
     tile.modes[m].in_step = block.modes[m].staging_step;
   }
   const auto both = shuffle::list_elements(tile);
@@ -106,8 +125,8 @@ std::vector<std::int64_t> staged(const Block& block, shuffle::Tile tile,
 
 // The tables of a tile whose vectors are gathered: what comes into a stored one from each loaded
 // one, at once.
-void tabulate(ShuffleTables& result, const Block& block, const shuffle::Tile& tile) {
-  shuffle::Gathering gathering = shuffle::gather(tile, lanes_of(tile));
+void tabulate(ShuffleTables& result, const Block& block, const LaneTile& tile) {
+  shuffle::Gathering gathering = shuffle::gather(tile, lanes_of(tile), tile.gap);
   result.loads = std::move(gathering.loads);
   result.out_stores = std::move(gathering.stores);
   const std::size_t loads = result.loads.size();
@@ -166,7 +185,7 @@ ShuffleTables make_shuffle_tables(const Block& block, std::vector<std::int64_t> 
   ShuffleTables result;
   result.tile = std::move(tile);
   result.lane_modes = choose_lane_modes(block, result.tile);
-  const shuffle::Tile bits = tile_of(block, result.tile, element_bytes);
+  const LaneTile bits = tile_of(block, result.tile, element_bytes);
   if (const auto butterfly = butterfly_of(bits)) {
     tabulate(result, block, bits, *butterfly);
   } else {
@@ -177,7 +196,7 @@ ShuffleTables make_shuffle_tables(const Block& block, std::vector<std::int64_t> 
 
 shuffle::Program make_program(const Block& block, std::span<const std::int64_t> tile,
                               std::int64_t element_bytes) {
-  const shuffle::Tile bits = tile_of(block, tile, element_bytes);
+  const LaneTile bits = tile_of(block, tile, element_bytes);
   return shuffle::join_self_shuffles(program_of(bits, butterfly_of(bits)));
 }
 

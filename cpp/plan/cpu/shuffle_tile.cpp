@@ -7,6 +7,7 @@
 
 #include "plan/cpu/lane_map.hpp"
 #include "tensor/contiguous_run.hpp"
+#include "tensor/integer.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::cpu {
@@ -27,6 +28,29 @@ std::vector<std::int64_t> tile_of(const Problem& folded, std::int64_t vector_byt
   return tile;
 }
 
+// That of an input whose vectors hold elements in any order and gaps. The output's runs are whole
+// vectors, where its modes are long enough: many elements in few vectors.
+std::vector<std::int64_t> loose_tile_of(const Problem& folded) {
+  std::vector<std::int64_t> tile(folded.modes.size(), 1);
+  std::int64_t run = folded.element_bytes();
+  for (const int index : folded.perm) {
+    if (run >= kLaneBytes) break;
+    const auto m = static_cast<std::size_t>(index);
+    const Mode& mode = folded.modes[m];
+    if (mode.out_byte_stride != run) return {};
+    const std::int64_t whole = kLaneBytes / common_power(run, kLaneBytes);
+    tile[m] = whole <= mode.extent ? whole : std::min(mode.extent, ceil_div(kLaneBytes, run));
+    run *= tile[m];
+    if (run < kLaneBytes && tile[m] < mode.extent) return {};
+  }
+  if (run < kLaneBytes) return {};
+  const bool fills = fill_run<Mode>(
+      folded.element_bytes(), kLaneBytes, identity_order(tile.size()), folded.modes,
+      &Mode::in_byte_stride,
+      [&](std::size_t m, std::int64_t count) { tile[m] = std::max(tile[m], count); }, kMaxLaneGap);
+  return fills ? tile : std::vector<std::int64_t>{};
+}
+
 std::int64_t bytes_of(const Problem& folded, std::span<const std::int64_t> tile) {
   std::int64_t bytes = folded.element_bytes();
   for (const std::int64_t extent : tile) bytes *= extent;
@@ -35,12 +59,41 @@ std::int64_t bytes_of(const Problem& folded, std::span<const std::int64_t> tile)
 
 }  // namespace
 
+bool reads_runs(const Problem& folded) {
+  return fill_run<Mode>(folded.element_bytes(), kLaneBytes, identity_order(folded.modes.size()),
+                        folded.modes, &Mode::in_byte_stride, [](std::size_t, std::int64_t) {});
+}
+
 std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
-  if (folded.element_bytes() >= kLaneBytes || !is_width(folded.element_bytes())) return {};
-  std::vector<std::int64_t> tile = tile_of(folded, kLaneBytes);
+  if (folded.element_bytes() >= kLaneBytes) return {};
+  const bool in_runs = reads_runs(folded);
+  if (in_runs && !is_width(folded.element_bytes())) return {};
+  std::vector<std::int64_t> tile = in_runs ? tile_of(folded, kLaneBytes) : loose_tile_of(folded);
   // Runs of 17 to 31 bytes take two vectors.
-  if (bytes_of(folded, tile) > kMaxTileVectors * kLaneBytes / 2) tile.clear();
+  if (bytes_of(folded, tile) > kMaxTileVectors * kLaneBytes / 2 ||
+      tile_loads(folded, tile) > kMaxTileVectors) {
+    tile.clear();
+  }
   return tile;
+}
+
+std::int64_t tile_loads(const Problem& folded, std::span<const std::int64_t> tile) {
+  ContiguousRun run(folded.element_bytes(), kMaxLaneGap, kLaneBytes);
+  std::int64_t runs = 1;
+  for (std::size_t m = 0; m < tile.size(); ++m) {
+    if (tile[m] > 1 && !run.extend(folded.modes[m].in_byte_stride, tile[m])) runs *= tile[m];
+  }
+  return runs * ceil_div(run.bytes(), kLaneBytes);
+}
+
+std::int64_t tile_stores(const Problem& folded, std::span<const std::int64_t> tile) {
+  ContiguousRun run(folded.element_bytes());
+  std::int64_t runs = 1;
+  for (const int index : folded.perm) {
+    const auto m = static_cast<std::size_t>(index);
+    if (tile[m] > 1 && !run.extend(folded.modes[m].out_byte_stride, tile[m])) runs *= tile[m];
+  }
+  return runs * ceil_div(run.bytes(), kLaneBytes);
 }
 
 std::vector<std::int64_t> vector_tile(const Problem& folded, std::span<const std::int64_t> extents,

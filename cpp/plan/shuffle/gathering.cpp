@@ -8,21 +8,21 @@
 
 #include "plan/shuffle/emitter.hpp"
 #include "tensor/contiguous_run.hpp"
+#include "tensor/integer.hpp"
 
 namespace ttlg::shuffle {
 namespace {
 
-// One side of a tile as runs of contiguous elements, cut into whole registers.
-std::vector<std::int64_t> cut_runs(const Tile& tile, std::span<const int> order,
-                                   std::int64_t TileMode::* step, std::int64_t register_bytes) {
+// The output of a tile as runs of contiguous elements, cut into whole registers.
+std::vector<std::int64_t> cut_runs(const Tile& tile, std::int64_t register_bytes) {
   ContiguousRun run(tile.element_bytes);
   std::vector<std::int64_t> starts{0};
-  for (const int m : order) {
+  for (const int m : tile.out_order) {
     const TileMode& mode = tile.modes[at(m)];
-    if (mode.tile == 1 || run.extend(mode.*step, mode.tile)) continue;
+    if (mode.tile == 1 || run.extend(mode.out_step, mode.tile)) continue;
     const std::size_t inner = starts.size();
     for (std::int64_t i = 1; i < mode.tile; ++i) {
-      for (std::size_t k = 0; k < inner; ++k) starts.push_back(starts[k] + i * (mode.*step));
+      for (std::size_t k = 0; k < inner; ++k) starts.push_back(starts[k] + i * mode.out_step);
     }
   }
   std::vector<std::int64_t> offsets;
@@ -32,6 +32,31 @@ std::vector<std::int64_t> cut_runs(const Tile& tile, std::span<const int> order,
     }
   }
   return offsets;
+}
+
+// The fewest registers that hold all elements at these offsets, which rise. Between the first and
+// the last byte of those that are no further apart than `gap`, everything may be read.
+std::vector<std::int64_t> cover(std::span<const std::int64_t> offsets, std::int64_t element_bytes,
+                                std::int64_t register_bytes, std::int64_t gap) {
+  std::vector<std::int64_t> registers;
+  std::vector<bool> is_held(offsets.size());
+  for (std::size_t first = 0, end = 0; first < offsets.size(); ++first) {
+    while (end < offsets.size() &&
+           (end <= first || offsets[end] <= offsets[end - 1] + element_bytes + gap)) {
+      ++end;
+    }
+    if (is_held[first]) continue;
+    const std::int64_t beyond =
+        offsets[first] + register_bytes - (offsets[end - 1] + element_bytes);
+    const std::int64_t start =
+        offsets[first] - std::max<std::int64_t>(ceil_div(beyond, element_bytes), 0) * element_bytes;
+    registers.push_back(start);
+    for (std::size_t i = first; i < end && offsets[i] + element_bytes <= start + register_bytes;
+         ++i) {
+      if ((offsets[i] - start) % element_bytes == 0) is_held[i] = true;
+    }
+  }
+  return registers;
 }
 
 // Finds for the lanes of one stored register the loaded ones that hold them. Where two lie one over
@@ -124,15 +149,18 @@ std::vector<std::pair<std::int64_t, std::int64_t>> list_elements(const Tile& til
   return elements;
 }
 
-Gathering gather(const Tile& tile, int lanes) {
+Gathering gather(const Tile& tile, int lanes, std::int64_t gap) {
   const std::int64_t register_bytes = lanes * tile.element_bytes;
+  const auto elements = list_elements(tile);
+  std::vector<std::int64_t> read;
+  for (const auto& [out, in] : elements) read.push_back(in);
+  std::ranges::sort(read);
   Gathering result{
-      .loads = cut_runs(tile, tile.in_order, &TileMode::in_step, register_bytes),
-      .stores = cut_runs(tile, tile.out_order, &TileMode::out_step, register_bytes),
+      .loads = cover(read, tile.element_bytes, register_bytes, gap),
+      .stores = cut_runs(tile, register_bytes),
       .origins = {},
   };
   result.origins.resize(result.stores.size() * at(lanes));
-  const auto elements = list_elements(tile);
   const OriginFinder finder(result.loads, tile.element_bytes, lanes);
   std::vector<std::int64_t> in_offsets(at(lanes));
   for (std::size_t i = 0; i < result.stores.size(); ++i) {
@@ -143,8 +171,8 @@ Gathering gather(const Tile& tile, int lanes) {
   return result;
 }
 
-Program permute_by_gathering(const Tile& tile, int lanes) {
-  const Gathering gathering = gather(tile, lanes);
+Program permute_by_gathering(const Tile& tile, int lanes, std::int64_t gap) {
+  const Gathering gathering = gather(tile, lanes, gap);
   Emitter emitter(lanes, tile.element_bytes);
   const auto whole = [&](std::int64_t offset) {
     return Access{.lane = 0, .lanes = lanes, .offset = offset};

@@ -17,7 +17,7 @@ struct Origin {
   int lane;
 };
 
-// Whole registers on both sides of a tile. The last one of a run lies over the one before.
+// Whole registers on both sides of a tile. The last one of a run may lie over the one before.
 struct Gathering {
   std::vector<std::int64_t> loads;   // offsets in the input
   std::vector<std::int64_t> stores;  // and in the output
@@ -27,10 +27,11 @@ struct Gathering {
 // The offsets of the tile's elements in the output, in order, each with the one in the input.
 std::vector<std::pair<std::int64_t, std::int64_t>> list_elements(const Tile& tile);
 
-// `tile` must have runs of that many lanes or more on either side.
-Gathering gather(const Tile& tile, int lanes);
+// `tile` must have runs of that many lanes or more on either side; those of the input may leave out
+// up to `gap` bytes between elements, which are loaded with them.
+Gathering gather(const Tile& tile, int lanes, std::int64_t gap = 0);
 
 // A stored register's shuffles bring in one loaded register after another.
-Program permute_by_gathering(const Tile& tile, int lanes);
+Program permute_by_gathering(const Tile& tile, int lanes, std::int64_t gap = 0);
 
 }  // namespace ttlg::shuffle

@@ -204,6 +204,40 @@ Program loads_last(Program program) {
   return program;
 }
 
+Program mirror(Program program, Kind kind, std::int64_t pitch) {
+  std::vector<Operation> result;
+  for (Operation& each : program.operations) {
+    if (each.kind != kind) {
+      result.push_back(std::move(each));
+      continue;
+    }
+    // The lanes of every access change places.
+    std::vector<int> index(at(program.lanes), kUndefined);
+    for (Access& access : each.accesses) {
+      const std::int64_t begin = (access.offset + pitch / 2) / pitch * pitch;
+      access.offset = 2 * begin - access.offset - (access.lanes - 1) * program.element_bytes;
+      for (int i = 0; i < access.lanes; ++i) {
+        index[at(access.lane + i)] = access.lane + access.lanes - 1 - i;
+      }
+    }
+    const int turned = program.registers++;
+    Operation turn{.kind = Kind::shuffle, .index = std::move(index), .accesses = {}};
+    if (kind == Kind::load) {
+      turn.target = std::exchange(each.target, turned);
+      turn.first = turned;
+      result.push_back(std::move(each));
+      result.push_back(std::move(turn));
+    } else {
+      turn.target = turned;
+      turn.first = std::exchange(each.first, turned);
+      result.push_back(std::move(turn));
+      result.push_back(std::move(each));
+    }
+  }
+  program.operations = std::move(result);
+  return join_self_shuffles(std::move(program));
+}
+
 Program rename_registers(Program program) {
   std::vector<int> numbers(at(program.registers), kNoRegister);
   int next = 0;

@@ -36,6 +36,10 @@ Program loads_first(Program program);
 // Every load right before the first operation that needs it: the fewest registers.
 Program loads_last(Program program);
 
+// Loads, or stores, backwards: the n-th of the elements that lie next to one another where the n-th
+// before the first one lies. Offsets that are a pitch apart count for themselves.
+Program mirror(Program program, Kind kind, std::int64_t pitch);
+
 // Numbers registers in the order in which they are made.
 Program rename_registers(Program program);
 

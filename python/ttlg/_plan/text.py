@@ -24,6 +24,9 @@ def describe_problem(core: _core.PlanBase, dtype: str, width: int) -> list[str]:
     """Say what is asked for and what fusing leaves of it; labels take `width` characters."""
     fused = " x ".join(map(str, core.extents)) or "1"
     perm = " ".join(map(str, core.perm)) or "none"
+    for verb, modes in (("read", core.read_backwards), ("written", core.written_backwards)):
+        if modes:
+            perm += f", {' '.join(map(str, modes))} {verb} backwards"
     return [
         f"transpose {dtype} {core.shape} by axes {core.axes} -> {core.out_shape}",
         f"  {'strides':{width}}{core.byte_strides} -> {core.out_strides} bytes",

@@ -23,7 +23,9 @@ std::vector<Channels> all_kinds() {
   for (const std::int64_t bytes : {1, 2, 4, 8}) {
     for (std::int64_t count = kMinChannels; count <= kMaxChannels; ++count) {
       for (const bool are_interleaved : {false, true}) {
-        kinds.push_back({bytes, count, are_interleaved});
+        for (const bool are_reversed : {false, true}) {
+          kinds.push_back({bytes, count, are_interleaved, are_reversed});
+        }
       }
     }
   }
@@ -34,7 +36,7 @@ std::vector<Channels> all_kinds() {
 // every byte, those between the channels too.
 void check(const Channels& kind, const ChannelKernel& kernel, std::int64_t structures) {
   constexpr std::byte kGuard{0xa5};
-  const auto [bytes, count, are_interleaved] = kind;
+  const auto [bytes, count, are_interleaved, are_reversed] = kind;
   const std::int64_t pitch = structures * bytes + structures % 3;
   std::vector<std::byte> packed(static_cast<std::size_t>(structures * count * bytes), kGuard);
   std::vector<std::byte> separate(
@@ -47,13 +49,16 @@ void check(const Channels& kind, const ChannelKernel& kernel, std::int64_t struc
     for (std::int64_t c = 0; c < count; ++c) {
       for (std::int64_t k = 0; k < bytes; ++k) {
         const auto at_packed = static_cast<std::size_t>((s * count + c) * bytes + k);
-        const auto at_separate = static_cast<std::size_t>(c * pitch + s * bytes + k);
+        const std::int64_t place = are_reversed ? structures - 1 - s : s;
+        const auto at_separate = static_cast<std::size_t>(c * pitch + place * bytes + k);
         expected[are_interleaved ? at_packed : at_separate] =
             in[are_interleaved ? at_separate : at_packed];
       }
     }
   }
-  kernel.move(in.data(), out.data(), structures, pitch);
+  const std::int64_t last = are_reversed ? (structures - 1) * bytes : 0;
+  kernel.move(in.data() + (are_interleaved ? last : 0), out.data() + (are_interleaved ? 0 : last),
+              structures, pitch);
   ASSERT_EQ(out, expected);
 }
 
@@ -76,7 +81,8 @@ TEST(Channels, AreMovedByEveryLevel) {
     for (const Channels& kind : all_kinds()) {
       SCOPED_TRACE(std::string(level->name) + ", " + std::to_string(kind.count) + " of " +
                    std::to_string(kind.element_bytes) +
-                   (kind.are_interleaved ? ", interleaved" : ", separated"));
+                   (kind.are_interleaved ? ", interleaved" : ", separated") +
+                   (kind.are_reversed ? ", reversed" : ""));
       const ChannelKernel& kernel = level->generated.channels[number_of_kind(kind)];
       ASSERT_EQ(kernel.move == nullptr, level->shuffle == nullptr);
       if (kernel.move == nullptr) continue;

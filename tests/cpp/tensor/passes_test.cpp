@@ -51,6 +51,23 @@ TEST(TurnNegativeStrides, TurnsAModeThatIsReversedOnBothSidesStraight) {
   EXPECT_EQ(flipped.out_byte_offset, -10);
 }
 
+TEST(PlaceSigns, LetsTheInputsVectorsBeReadForwards) {
+  const Problem placed =
+      place_signs(sort_by_input_stride(problem_of(1, {{3, -1, 500}, {500, 3, 1}})));
+  EXPECT_EQ(placed.modes, (Modes{{3, 1, -500}, {500, 3, 1}}));
+  EXPECT_EQ(placed.in_byte_offset, -2);
+  EXPECT_EQ(placed.out_byte_offset, 2 * 500);
+  EXPECT_EQ(placed.perm, (Perm{1, 0})) << "as before";
+}
+
+TEST(PlaceSigns, LeavesWhatIsInVectorsOfBothSidesOrOfNeither) {
+  for (const Modes& modes : {Modes{{60, -2, 2}}, Modes{{3, 1, 500}, {500, -3, 1}},
+                             Modes{{100, 1, 30}, {30, 100, 1}, {5, -3000, 3000}}}) {
+    const Problem problem = sort_by_input_stride(problem_of(1, modes));
+    EXPECT_EQ(place_signs(problem), problem);
+  }
+}
+
 TEST(SortByInputStride, OrdersBySizeOfTheStepAndPutsBroadcastsLast) {
   const Problem sorted =
       sort_by_input_stride(problem_of(4, {{2, 0, 96}, {3, 64, 4}, {4, -16, 12}, {2, 4, 48}}));

@@ -128,7 +128,7 @@ def test_of_equal_kernels_the_plans_own_is_marked():
 
 
 NARROW = "the input's fastest mode has a stride of 8 bytes, its elements 4 bytes"
-NO_TILE = "no tile that is contiguous for 16 bytes on both sides fits in the registers"
+NO_TILE = "no tile with runs of 16 bytes on both sides fits in the registers"
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,26 @@ NO_TILE = "no tile that is contiguous for 16 bytes on both sides fits in the reg
         (((9, 8, 6), (1, 0, 2)), None, "tile", "elements (runs included) of 24 bytes"),
         (((2, 3, 5, 40), (2, 0, 1, 3), "u1"), None, "tile", "elements (runs included) of 40 bytes"),
         (((30, 40),), (400, 8), "tile", NARROW),
-        (((30, 40),), (400, 8), "shuffle", NO_TILE),
+        (((30, 40),), (1600, 40), "shuffle", NO_TILE),
         (((30, 40, 20), (1, 0, 2)), (4000, 100, 8), "tile", "the same fastest mode on both sides"),
     ],
 )
 def test_explain_says_why_a_kernel_does_not_apply(problem, strides, kernel, reason):
     text = ttlg.plan(*problem, threads=1, strides=strides).explain()
     assert f"no  {kernel:12} {reason}" in text.splitlines()
+
+
+def test_explain_says_what_is_stepped_through_backwards():
+    """A quarter turn is written backwards, a mirror image read so; what lies still is neither."""
+    x = np.zeros((40, 30), "f4")
+    for view, end in (
+        (np.rot90(x), "perm 1 0, 0 written backwards"),
+        (x[:, ::-1], "perm 0 1, 0 read backwards"),
+        (x[::-1].T, "perm 1 0, 1 read backwards"),
+        (x.T, "perm 1 0"),
+    ):
+        text = ttlg.plan_for(view, (0, 1)).explain()
+        assert f"{end} (fastest mode first)" in text
 
 
 def test_explain_says_which_stride_of_the_output_is_in_the_way():

@@ -17,7 +17,7 @@ SideRuns side_runs(const Problem& folded, std::span<const std::int64_t> block,
     const auto m = static_cast<std::size_t>(index);
     const Mode& mode = folded.modes[m];
     const std::int64_t stride = std::abs(mode.*step);
-    if (run.extend(stride, block[m], mode.extent)) {
+    if (run.extend(mode.*step, block[m], mode.extent)) {
       if (block[m] == mode.extent) continue;
       runs.continues = index;
       runs.total *= ceil_div(mode.extent, block[m]);

@@ -13,21 +13,10 @@
 #include "plan/cpu/memory_units.hpp"
 #include "plan/cpu/mover.hpp"
 #include "tensor/integer.hpp"
+#include "tensor/width.hpp"
 
 namespace ttlg::cpu {
 namespace {
-
-// A side of a shuffle's tile: the vectors that cover its runs.
-std::int64_t tile_vectors(const Problem& folded, std::span<const std::int64_t> tile,
-                          std::span<const int> order, std::int64_t Mode::* step) {
-  std::int64_t run = folded.element_bytes();
-  std::int64_t runs = 1;
-  for (const int index : order) {
-    const auto m = static_cast<std::size_t>(index);
-    (folded.modes[m].*step == run ? run : runs) *= tile[m];
-  }
-  return runs * ceil_div(run, kLaneBytes);
-}
 
 // Tiles of all blocks.
 double tiles_of(const Problem& folded, std::span<const std::int64_t> extents,
@@ -56,12 +45,11 @@ void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parame
                             machine.vector_bytes * part;
     return;
   }
-  const std::int64_t loads =
-      tile_vectors(folded, tile, identity_order(tile.size()), &Mode::in_byte_stride);
-  const std::int64_t stores = tile_vectors(folded, tile, folded.perm, &Mode::out_byte_stride);
+  const std::int64_t loads = tile_loads(folded, tile);
+  const std::int64_t stores = tile_stores(folded, tile);
   const double groups = tiles * as_double(kLaneBytes) / machine.vector_bytes * part;
   terms.shuffle_moves = groups * as_double(loads + stores);
-  if (std::has_single_bit(static_cast<std::uint64_t>(elements))) {
+  if (std::has_single_bit(static_cast<std::uint64_t>(elements)) && reads_runs(folded)) {
     terms.shuffle_steps = groups * as_double(loads) * std::log2(as_double(loads));
   } else {
     terms.shuffle_steps =
@@ -111,8 +99,19 @@ void count_tiles(Terms& terms, const TileShape& shape, std::int64_t element_byte
   }
 }
 
+// Whether elements are moved at steps for which there are loops of vectors (move_evenly).
+bool moves_vectors(const AxisModes& axes, std::span<const BlockMode> modes,
+                   std::int64_t element_bytes) {
+  if (!is_width(element_bytes) || axes.out.list().size() != 1) return false;
+  const BlockMode& mode = modes[axes.out.list().front()];
+  return mode.out_step == element_bytes && mode.block >= span_of(axes.in, modes).elements &&
+         (mode.in_step == 0 || mode.in_step == -element_bytes || mode.in_step == 2 * element_bytes);
+}
+
 void count_elements(Terms& terms, const Problem& folded, const Parameters& parameters,
-                    const Machine& machine, double part) {
+                    const Machine& machine, double part, bool in_vectors) {
+  // To load what makes a vector, and to put it in order.
+  constexpr double kMovesOfVector = 3;
   const double elements = as_double(folded.elements()) * part;
   const bool streams = owns_lines(folded, parameters, machine);
   if (streams && gathers_lines(machine.vector_bytes, folded.element_bytes())) {
@@ -120,7 +119,12 @@ void count_elements(Terms& terms, const Problem& folded, const Parameters& param
     return;
   }
   if (streams) terms.streamed_elements = elements;
-  terms.vectors = elements * as_double(ceil_div(folded.element_bytes(), machine.vector_bytes));
+  const double bytes = as_double(folded.element_bytes());
+  double moves = std::ceil(bytes / machine.vector_bytes);
+  if (in_vectors) moves = std::min(1.0, kMovesOfVector * bytes / machine.vector_bytes);
+  // Those of no width, where a program may take their place.
+  if (!is_width(folded.element_bytes()) && !reads_runs(folded)) moves *= 2;
+  terms.vectors = elements * moves;
 }
 
 // Rows of a staging buffer are padded, and those that are streamed directly wait in registers.
@@ -191,7 +195,8 @@ WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& par
     }
   }
   if (shape.kind == TileKind::none) {
-    count_elements(terms, folded, parameters, machine, part);
+    count_elements(terms, folded, parameters, machine, part,
+                   moves_vectors(axes, modes, folded.element_bytes()));
     return order;
   }
   const double tiles = as_double(outside) * as_double(in.tiles(shape.in) * out.tiles(shape.out));
