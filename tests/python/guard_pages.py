@@ -62,6 +62,24 @@ def views(block):
         yield block[(slice(None, None, 2),) * block.ndim]
 
 
+def fields(memory, side):
+    """Yield arrays of some fields of structures, the first and last bytes of which are the memory's.
+
+    In either direction of the structures and of the fields.
+    """
+    structures = 35
+    for itemsize, count in itertools.product((1, 2, 3, 4, 8, 12), (2, 3, 4)):
+        for taken, step in ((1, 1), (2, 1), (2, 2), (2, 3), (3, 1), (4, 1)):
+            if (taken - 1) * step >= count:
+                continue
+            strides = (count * itemsize, step * itemsize)
+            size = (structures - 1) * strides[0] + (taken - 1) * strides[1] + itemsize
+            raw = memory.array((size,), np.uint8, side)
+            x = np.ndarray((structures, taken), f"V{itemsize}", raw, strides=strides)
+            for signs in itertools.product((1, -1), repeat=2):
+                yield x[:: signs[0], :: signs[1]]
+
+
 def variants(kernel, x, axes):
     """Yield plans with this kernel, as the planner makes them and with blocks that do not divide."""
     try:
@@ -96,26 +114,32 @@ def calls(kernel, x, axes):
             yield lambda out, plan=plan: plan(x, out)
 
 
+def arrays(memory):
+    """Yield everything that is transposed, on either side of the memory."""
+    for itemsize, shape, side in itertools.product(ITEMSIZES, SHAPES, SIDES):
+        yield from views(memory.array(shape, np.dtype(f"V{itemsize}"), side))
+    for side in SIDES:
+        yield from fields(memory, side)
+
+
 def check(kernel):
     """Transpose with one kernel between guard pages; return the number of transpositions."""
     count = 0
     capacity = max(np.prod(shape) for shape in SHAPES) * max(ITEMSIZES)
     source, target = GuardedMemory(capacity), GuardedMemory(capacity)
     source.raw[:] = np.random.default_rng(0).integers(0, 256, source.raw.size, np.uint8)
-    for itemsize, shape, side in itertools.product(ITEMSIZES, SHAPES, SIDES):
-        dtype = np.dtype(f"V{itemsize}")
-        for x in views(source.array(shape, dtype, side)):
-            for axes in itertools.permutations(range(x.ndim)):
-                expected = x.transpose(axes)
-                wanted = expected.tobytes()
-                for call in calls(kernel, x, axes):
-                    out = target.array(expected.shape, dtype, SIDES[count % 2])
-                    out.view(np.uint8).fill(0xA5)
-                    case = (kernel, itemsize, shape, x.strides, axes, side, SIDES[count % 2])
-                    print(*case, flush=True)
-                    call(out)
-                    assert out.tobytes() == wanted, case
-                    count += 1
+    for x in arrays(source):
+        for axes in itertools.permutations(range(x.ndim)):
+            expected = x.transpose(axes)
+            wanted = expected.tobytes()
+            for call in calls(kernel, x, axes):
+                out = target.array(expected.shape, x.dtype, SIDES[count % 2])
+                out.view(np.uint8).fill(0xA5)
+                case = (kernel, x.dtype, x.shape, x.strides, axes, hex(x.ctypes.data), count)
+                print(*case, flush=True)
+                call(out)
+                assert out.tobytes() == wanted, case
+                count += 1
     return count
 
 
