@@ -71,7 +71,7 @@ def available_cores() -> int:
 
 def copies(x: Array, out: Array, threads: int) -> Iterator[Contender]:
     """Copy the bytes of `x` to `out` in memory order, by the calls that may be the fastest."""
-    source, target = x.reshape(-1).view(np.uint8), out.reshape(-1).view(np.uint8)
+    source, target = (np.ascontiguousarray(each).reshape(-1).view(np.uint8) for each in (x, out))
     yield Contender("copy-numpy", lambda: np.copyto(target, source))
     planned = ttlg.plan(source.shape, (0,), "uint8", threads=threads)
     for name, streaming in (("copy-plain", False), ("copy-streaming", True)):
@@ -82,7 +82,7 @@ def copies(x: Array, out: Array, threads: int) -> Iterator[Contender]:
 
 def ours(x: Array, out: Array, axes: Axes, threads: int) -> Iterator[Contender]:
     """ttlg: from a plan made before, as one call with its plan in the cache, and planned again."""
-    plan = ttlg.plan(x.shape, axes, x.dtype, threads=threads)
+    plan = ttlg.plan(x.shape, axes, x.dtype, strides=x.strides, threads=threads)
 
     def cold() -> None:
         ttlg.cache_clear()
@@ -104,7 +104,12 @@ def torch(x: Array, out: Array, axes: Axes, threads: int) -> Contender | None:
     if library is None:
         return None
     library.set_num_threads(threads)
-    source, target = library.from_numpy(x), library.from_numpy(out)
+    target = library.from_numpy(out)
+    # Tensors have no negative strides: flips copy.
+    flipped = [axis for axis, stride in enumerate(x.strides) if stride < 0]
+    source = library.from_numpy(np.flip(x, flipped))
+    if flipped:
+        return Contender("torch", lambda: target.copy_(source.flip(flipped).permute(axes)))
     return Contender("torch", lambda: target.copy_(source.permute(axes)))
 
 
@@ -119,7 +124,7 @@ def jax(x: Array, out: Array, axes: Axes, threads: int) -> Contender | None:
 def _jitted(name: str, function: Callable[[Any], Any], x: Array, threads: int) -> Contender | None:
     """Jit a function of a JAX array that holds `x`, where JAX takes part."""
     library = optional("jax")
-    if library is None or threads != available_cores():
+    if library is None or threads != available_cores() or not x.flags.c_contiguous:
         return None
     jitted = library.jit(function)
     # Without 64-bit mode device_put would convert float64 to float32.
@@ -135,7 +140,7 @@ def _jitted(name: str, function: Callable[[Any], Any], x: Array, threads: int) -
 def hptt(x: Array, out: Array, axes: Axes, threads: int) -> Contender | None:
     """HPTT through its Python module, which takes float32 and float64 and plans at every call."""
     library = optional("hptt")
-    if library is None or x.dtype not in (np.float32, np.float64):
+    if library is None or x.dtype not in (np.float32, np.float64) or not x.flags.c_contiguous:
         return None
     return Contender(
         "hptt",

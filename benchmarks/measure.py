@@ -11,6 +11,7 @@ import numpy as np
 import ttlg
 from ttlg._arguments.words import count_of
 from ttlg._tune import calls_in_a_sample, steady_seconds
+from ttlg.benchmarks import views
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import (
     COPIES,
@@ -24,6 +25,7 @@ from ttlg.benchmarks.contenders import (
     whole_calls,
 )
 from ttlg.benchmarks.inplace import contenders as inplace
+from ttlg.benchmarks.views import View
 
 POISON = 0xA5
 # Calls on small arrays are repeated within a sample so that it lasts this long: what the contender
@@ -125,7 +127,8 @@ def _entrants(
     if case.suite == "orders":
         return [*copies(x, out, threads), *fortran_orders(x, threads, peers)]
     if case.suite not in ("call", "fresh"):
-        return contenders(x, out, case.axes, threads, peers)
+        more = views.others(case, x, out, threads) if isinstance(case, View) else ()
+        return [*contenders(x, out, case.axes, threads, peers), *more]
     entrants = [*copies(x, out, threads), *whole_calls(x, case.axes, threads, peers)]
     if case.suite == "fresh":
         entrants += calls_for_result(x, out, case.axes, threads)
@@ -148,7 +151,12 @@ def measure(
     In place a call permutes what the one before has left. All calls are by the plan that the model
     prefers: ttlg does not learn meanwhile.
     """
-    x = random_array(case.shape, case.dtype)
+    is_view = isinstance(case, View)
+    x = (
+        case.of(random_array(case.base, case.dtype))
+        if is_view
+        else random_array(case.shape, case.dtype)
+    )
     expected = np.ascontiguousarray(x.transpose(case.axes))
     out = np.empty_like(expected)
 
@@ -163,7 +171,10 @@ def measure(
                 raise WrongResultError(
                     f"{error} for {case} on {count_of(count, 'thread')}"
                 ) from None
-        plan = ttlg.plan(case.shape, case.axes, case.dtype, inplace=case.inplace, threads=count)
+        strides = x.strides if is_view else None
+        plan = ttlg.plan(
+            case.shape, case.axes, case.dtype, strides=strides, inplace=case.inplace, threads=count
+        )
         return Result(case, count, plan.kernel, time_calls(entrants, repeats))
 
     return [on(count) for count in threads]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttlg._arguments.words import count_of
+from ttlg.benchmarks import views
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES, ELSEWHERE, OURS, PEERS, RESULTS
 from ttlg.benchmarks.inplace import contenders as inplace
@@ -19,10 +20,19 @@ from ttlg.benchmarks.sparse.case import SparseCase
 from ttlg.benchmarks.sparse.measure import SparseResult
 from ttlg.benchmarks.sparse.report import NOTES, per_case
 from ttlg.benchmarks.tables import aligned, grouped, heading, threads_text
+from ttlg.benchmarks.views import View
 
 # What ttlg's call is compared with.
-_COMPARED = (*inplace.FORCED, RULE, *sparse.OPTIONS, *PEERS, *inplace.PEERS, *sparse.PEERS)
-CONTENDERS = (*OURS, *RESULTS, *ELSEWHERE, sparse.FRESH, *_COMPARED, *COPIES)
+_COMPARED = (
+    *inplace.FORCED,
+    RULE,
+    *sparse.OPTIONS,
+    *PEERS,
+    views.OPENCV,
+    *inplace.PEERS,
+    *sparse.PEERS,
+)
+CONTENDERS = (*OURS, views.STRAIGHT, *RESULTS, *ELSEWHERE, sparse.FRESH, *_COMPARED, *COPIES)
 
 _COLUMNS = (
     *("suite", "shape", "axes", "dtype", "threads", "kernel"),
@@ -66,7 +76,8 @@ def read_result(entry: dict[str, Any]) -> Result:
     case = entry["case"]
     if "nnz" in case:
         return SparseResult(**entry | {"case": SparseCase.from_entry(case)})
-    return Result(**entry | {"case": Case.from_entry(case)})
+    of_case = View if "slices" in case else Case
+    return Result(**entry | {"case": of_case.from_entry(case)})
 
 
 def names(results: Sequence[Result]) -> list[str]:

@@ -13,6 +13,7 @@ from ttlg.benchmarks.inplace import suites as inplace
 from ttlg.benchmarks.sparse import suites as sparse
 from ttlg.benchmarks.tables import grouped
 from ttlg.benchmarks.ttc57 import TTC57
+from ttlg.benchmarks.views import views
 
 # Quick runs take at most this many cases of a suite, each cut down to this many bytes.
 QUICK_CASES = 8
@@ -190,6 +191,7 @@ SUITES = {
     "fresh": fresh,
     "orders": orders,
     "twos": twos,
+    "views": views,
     **inplace.SUITES,
     **sparse.SUITES,
 }

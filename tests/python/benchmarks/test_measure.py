@@ -11,6 +11,7 @@ import pytest
 
 import ttlg
 from ttlg.benchmarks import contenders as module
+from ttlg.benchmarks import views
 from ttlg.benchmarks.case import Case
 from ttlg.benchmarks.contenders import COPIES, Contender, optional
 from ttlg.benchmarks.contraction.case import ContractionCase
@@ -29,6 +30,7 @@ LIBRARIES = {
     "pydata": "sparse",
     "ttlg-torch": "torch",
     "ttlg-jit": "jax",
+    "opencv": "cv2",
     **{name: name for name in ("torch", "jax", "hptt", "opt_einsum", "pytblis")},
 }
 
@@ -52,6 +54,11 @@ def taking_part():
     yield replace(TINY, suite="call"), "ttlg numpy", f"{whole} jax ttlg-jit"
     yield replace(TINY, suite="fresh"), "ttlg ttlg-kept ttlg-out numpy", f"{whole} jax ttlg-jit"
     yield replace(TINY, suite="orders", axes=(2, 1, 0)), "ttlg numpy", "torch"
+    # Of views JAX and HPTT take no part, and OpenCV does in those that it has a call for.
+    turned = next(case for case in views.views() if "rot90" in case.name)
+    for case in (turned, next(views.views())):
+        yield case, f"{ours} ttlg-straight", "torch opencv"
+    yield replace(turned, dtype="float64"), f"{ours} ttlg-straight", "torch"
     yield TENSOR, sparse, f"scipy pydata {whole}"
     yield replace(TENSOR, axes=(0, 3, 1, 2)), sparse, f"scipy pydata {whole}"
     yield replace(TENSOR, suite="sparse-options"), " ".join(["ttlg", *OPTIONS]), ""

@@ -1,11 +1,15 @@
 """The suites are the published ones, and the same on every machine."""
 
+import json
 import math
 import zlib
+from dataclasses import asdict
 
+import numpy as np
 import pytest
 
 import ttlg
+from ttlg.benchmarks import views
 from ttlg.benchmarks.contraction import suites as contraction
 from ttlg.benchmarks.inplace import suites as inplace
 from ttlg.benchmarks.sparse import suites as sparse
@@ -28,6 +32,7 @@ LISTED = {
     "fresh": ([4, 4, 4, 4], 156034969),
     "orders": ([16, 8, 16, 16], 2983084573),
     "twos": ([64, 8, 64, 64], 1881290914),
+    "views": ([181, 8, 181, 181], 2336003621),
     "inplace-square": ([28, 8, 28, 28], 652827767),
     "inplace-random": ([30, 8, 9, 1000], 4245529101),
     "inplace-aos": ([48, 8, 18, 20000], 2275873572),
@@ -50,6 +55,16 @@ def test_cases_are_the_same_everywhere(name):
     text = "\n".join(case.described for found in listed for case in found)
     assert all(len({case.label for case in found}) == len(found) for found in listed)
     assert ([*map(len, listed)], zlib.crc32(text.encode())) == LISTED[name]
+
+
+def test_views_are_what_records_say():
+    """Each is another part of its array than the whole, and comes back from JSON."""
+    for view in views.views():
+        entry = json.loads(json.dumps(asdict(view)))
+        assert views.View.from_entry(entry) == view
+        x = view.of(np.empty(view.base, view.dtype))
+        assert x.shape == view.shape
+        assert not x.flags.c_contiguous
 
 
 def test_arrays_of_zarr_are_the_same_everywhere():
