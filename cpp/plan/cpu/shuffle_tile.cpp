@@ -33,22 +33,20 @@ std::vector<std::int64_t> tile_of(const Problem& folded, std::int64_t vector_byt
 std::vector<std::int64_t> loose_tile_of(const Problem& folded) {
   std::vector<std::int64_t> tile(folded.modes.size(), 1);
   std::int64_t run = folded.element_bytes();
-  for (const int index : folded.perm) {
-    if (run >= kLaneBytes) break;
-    const auto m = static_cast<std::size_t>(index);
-    const Mode& mode = folded.modes[m];
-    if (mode.out_byte_stride != run) return {};
+  const auto take_whole = [&](std::size_t m, std::int64_t count) {
     const std::int64_t whole = kLaneBytes / common_power(run, kLaneBytes);
-    tile[m] = whole <= mode.extent ? whole : std::min(mode.extent, ceil_div(kLaneBytes, run));
-    run *= tile[m];
-    if (run < kLaneBytes && tile[m] < mode.extent) return {};
+    tile[m] = whole <= folded.modes[m].extent ? whole : count;
+    run *= count;
+  };
+  const auto take = [&](std::size_t m, std::int64_t count) { tile[m] = std::max(tile[m], count); };
+  if (!fill_run<Mode>(folded.element_bytes(), kLaneBytes, folded.perm, folded.modes,
+                      &Mode::out_byte_stride, take_whole) ||
+      !fill_run<Mode>(folded.element_bytes(), kLaneBytes, identity_order(tile.size()), folded.modes,
+                      &Mode::in_byte_stride, take, kMaxLaneGap) ||
+      tile_loads(folded, tile) > kMaxTileVectors) {
+    tile.clear();
   }
-  if (run < kLaneBytes) return {};
-  const bool fills = fill_run<Mode>(
-      folded.element_bytes(), kLaneBytes, identity_order(tile.size()), folded.modes,
-      &Mode::in_byte_stride,
-      [&](std::size_t m, std::int64_t count) { tile[m] = std::max(tile[m], count); }, kMaxLaneGap);
-  return fills ? tile : std::vector<std::int64_t>{};
+  return tile;
 }
 
 std::int64_t bytes_of(const Problem& folded, std::span<const std::int64_t> tile) {
@@ -66,14 +64,11 @@ bool reads_runs(const Problem& folded) {
 
 std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
   if (folded.element_bytes() >= kLaneBytes) return {};
-  const bool in_runs = reads_runs(folded);
-  if (in_runs && !is_width(folded.element_bytes())) return {};
-  std::vector<std::int64_t> tile = in_runs ? tile_of(folded, kLaneBytes) : loose_tile_of(folded);
+  std::vector<std::int64_t> tile;
+  if (is_width(folded.element_bytes())) tile = tile_of(folded, kLaneBytes);
+  if (tile.empty() && !reads_runs(folded)) tile = loose_tile_of(folded);
   // Runs of 17 to 31 bytes take two vectors.
-  if (bytes_of(folded, tile) > kMaxTileVectors * kLaneBytes / 2 ||
-      tile_loads(folded, tile) > kMaxTileVectors) {
-    tile.clear();
-  }
+  if (bytes_of(folded, tile) > kMaxTileVectors * kLaneBytes / 2) tile.clear();
   return tile;
 }
 
