@@ -55,6 +55,17 @@ std::int64_t bytes_of(const Problem& folded, std::span<const std::int64_t> tile)
   return bytes;
 }
 
+// The vectors that cover one side of a tile, whose runs begin as `run`.
+std::int64_t vectors_of(const Problem& folded, std::span<const std::int64_t> tile,
+                        std::span<const int> order, std::int64_t Mode::* step, ContiguousRun run) {
+  std::int64_t runs = 1;
+  for (const int index : order) {
+    const auto m = static_cast<std::size_t>(index);
+    if (tile[m] > 1 && !run.extend(folded.modes[m].*step, tile[m])) runs *= tile[m];
+  }
+  return runs * ceil_div(run.bytes(), kLaneBytes);
+}
+
 }  // namespace
 
 bool reads_runs(const Problem& folded) {
@@ -73,22 +84,13 @@ std::vector<std::int64_t> shuffle_tile(const Problem& folded) {
 }
 
 std::int64_t tile_loads(const Problem& folded, std::span<const std::int64_t> tile) {
-  ContiguousRun run(folded.element_bytes(), kMaxLaneGap, kLaneBytes);
-  std::int64_t runs = 1;
-  for (std::size_t m = 0; m < tile.size(); ++m) {
-    if (tile[m] > 1 && !run.extend(folded.modes[m].in_byte_stride, tile[m])) runs *= tile[m];
-  }
-  return runs * ceil_div(run.bytes(), kLaneBytes);
+  return vectors_of(folded, tile, identity_order(tile.size()), &Mode::in_byte_stride,
+                    ContiguousRun(folded.element_bytes(), kMaxLaneGap, kLaneBytes));
 }
 
 std::int64_t tile_stores(const Problem& folded, std::span<const std::int64_t> tile) {
-  ContiguousRun run(folded.element_bytes());
-  std::int64_t runs = 1;
-  for (const int index : folded.perm) {
-    const auto m = static_cast<std::size_t>(index);
-    if (tile[m] > 1 && !run.extend(folded.modes[m].out_byte_stride, tile[m])) runs *= tile[m];
-  }
-  return runs * ceil_div(run.bytes(), kLaneBytes);
+  return vectors_of(folded, tile, folded.perm, &Mode::out_byte_stride,
+                    ContiguousRun(folded.element_bytes()));
 }
 
 std::vector<std::int64_t> vector_tile(const Problem& folded, std::span<const std::int64_t> extents,
