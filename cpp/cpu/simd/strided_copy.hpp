@@ -57,18 +57,19 @@ template <typename T>
 inline void move_evenly(const std::byte* __restrict from, std::int64_t in_step,
                         std::byte* __restrict to, std::int64_t out_step, std::int64_t count) {
   constexpr std::int64_t kBytes = sizeof(T);
-  const auto move = [&](auto in, auto out) {
-    for (std::int64_t i = 0; i < count; ++i) std::memcpy(to + i * out, from + i * in, sizeof(T));
+  const auto move_to_run = [&](auto step) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::memcpy(to + i * kBytes, from + i * step, sizeof(T));
+    }
   };
-  constexpr std::integral_constant<std::int64_t, kBytes> kRun;
   if (out_step != kBytes) {
     move_one_by_one<T>(from, in_step, to, out_step, count);
   } else if (in_step == 0) {
-    move(std::integral_constant<std::int64_t, 0>{}, kRun);
+    move_to_run(std::integral_constant<std::int64_t, 0>{});
   } else if (in_step == -kBytes) {
-    move(std::integral_constant<std::int64_t, -kBytes>{}, kRun);
+    move_to_run(std::integral_constant<std::int64_t, -kBytes>{});
   } else if (in_step == 2 * kBytes) {
-    move(std::integral_constant<std::int64_t, 2 * kBytes>{}, kRun);
+    move_to_run(std::integral_constant<std::int64_t, 2 * kBytes>{});
   } else {
     move_one_by_one<T>(from, in_step, to, kBytes, count);
   }
