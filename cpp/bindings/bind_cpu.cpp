@@ -48,9 +48,9 @@ struct Device {
   }
 };
 
-// What Python's texts about a plan say of it besides its parameters. Generated code that moves
-// whole blocks of a shuffle is for structures of a number of channels, or for tiles of a number of
-// vectors; 0 where it is not.
+// What Python's texts about a plan say of it besides its parameters. What moves whole blocks of a
+// shuffle instead of its program: generated code for structures of a number of channels or for
+// tiles of a number of vectors, or windows of some bytes; 0 where it does not.
 py::dict describe(const Plan& plan) {
   const cpu::Kernels& table = cpu::kernels();
   Integers whole;
@@ -63,6 +63,7 @@ py::dict describe(const Plan& plan) {
   result["channels"] = mover == cpu::Mover::channels ? plan.movers.channels->kind.count : 0;
   result["tile_vectors"] =
       mover == cpu::Mover::vector_tile ? plan.movers.vector_tile(table.lanes)->loads.size() : 0;
+  result["window_bytes"] = mover == cpu::Mover::window ? plan.movers.window->out_bytes : 0;
   result["level_bytes"] = table.lanes * cpu::kLaneBytes;
   return result;
 }

@@ -1,6 +1,7 @@
 #include "cpu/block_mover.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace ttlg::cpu {
 
@@ -110,12 +111,45 @@ void BlockMover::move_channels(const std::byte* in, std::byte* to, bool staged) 
   });
 }
 
+void BlockMover::move_windows(const std::byte* in, std::byte* to, bool staged) {
+  const Window& window = *plan_.movers.window;
+  const BlockMode& stepped = block_.modes[window.stepped_mode];
+  const std::int64_t all = extent_[window.stepped_mode];
+  const std::int64_t part = window.elements * (kLinesAtOnce * kLineBytes / window.out_bytes);
+  // What the block spans in the input.
+  std::int64_t low = 0;
+  std::int64_t high = plan_.element_bytes;
+  for (std::size_t m = 0; m < block_.modes.size(); ++m) {
+    const std::int64_t reach = (extent_[m] - 1) * block_.modes[m].in_step;
+    (reach < 0 ? low : high) += reach;
+  }
+  for_each(window.others, [&](std::int64_t from, std::int64_t out, std::int64_t staging) {
+    out = staged ? staging : out;
+    for (std::int64_t at = 0; at < all; at += part) {
+      const std::int64_t taken = std::min(part, all - at);
+      const std::int64_t first = std::min(at, all - std::max(taken, window.elements));
+      const std::int64_t in_offset = from + first * stepped.in_step;
+      const std::int64_t vector = in_offset + window.load;
+      const std::int64_t room = stepped.in_step < 0 ? vector - low : high - kLaneBytes - vector;
+      WindowLine line{.count = at + taken - first, .in_step = stepped.in_step, .last_readable = 0};
+      line.last_readable = line.count;
+      if (const std::int64_t step = std::abs(line.in_step); room < line.count * step) {
+        line.last_readable = room < 0 ? -1 : room / step;
+      }
+      table_.move_windows(in + in_offset, to + out + first * window.element_bytes, window, line);
+      table_.advance(pipeline_, ceil_div(taken * window.element_bytes, kLineBytes));
+    }
+  });
+}
+
 void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
   switch (table_.mover_of(plan_.movers, extent_)) {
     case Mover::channels:
       return move_channels(in, to, staged);
     case Mover::vector_tile:
       return move_vector_tiles(in, to, staged);
+    case Mover::window:
+      return move_windows(in, to, staged);
     case Mover::program:
       return shuffle_tiles(in, to, staged);
     case Mover::block_kernel:

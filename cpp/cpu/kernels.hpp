@@ -10,6 +10,7 @@
 #include "cpu/pipeline.hpp"
 #include "plan/cpu/mover.hpp"
 #include "plan/cpu/parameters.hpp"
+#include "plan/cpu/window.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::cpu {
@@ -83,6 +84,15 @@ using VectorTileKernel = void (*)(const std::byte* from, std::byte* to, const st
                                   const std::int64_t* out, const TileOrigin* origins,
                                   std::size_t count);
 
+// Elements that follow one another in the output, along the mode in which windows do.
+struct WindowLine {
+  std::int64_t count;          // at least a window's
+  std::int64_t in_step;        // bytes between them
+  std::int64_t last_readable;  // whose window's vector lies within what may be read; -1 if none
+};
+using WindowKernel = void (*)(const std::byte* in, std::byte* out, const Window& window,
+                              const WindowLine& line);
+
 // The kernels that are generated while the library is built.
 struct GeneratedKernels {
   ChannelKernels channels{};
@@ -108,7 +118,8 @@ struct Kernels {
   std::array<int, kWidths.size() + 1> skew_columns;
   // Carries a shuffle program out on every tile; null where no instruction permutes bytes.
   ShuffleKernel shuffle;
-  int lanes;  // 16-byte lanes of its vectors
+  WindowKernel move_windows;  // null where that is
+  int lanes;                  // 16-byte lanes of its vectors
   GeneratedKernels generated;
   // Copies with ordinary stores, and with stores that bypass the caches for whole lines.
   CopyKernel copy;

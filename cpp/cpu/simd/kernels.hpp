@@ -16,6 +16,7 @@
 #include "cpu/simd/tile.hpp"
 #include "cpu/simd/tile_streaming.hpp"
 #include "cpu/simd/vectors.hpp"
+#include "cpu/simd/window.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -52,6 +53,7 @@ constexpr Kernels make_kernels(const char* name, const GeneratedKernels& generat
       .skew_columns = {kSkewBytes<1>, kSkewBytes<2> / 2, kSkewBytes<4> / 4, kSkewBytes<8> / 8,
                        kSkewBytes<16> / 16, 16},
       .shuffle = kHasShuffle ? shuffle : nullptr,
+      .move_windows = kHasShuffle ? move_windows : nullptr,
       .lanes = kVectorBytes / 16,
       .generated = generated,
       .copy = copy,

@@ -51,6 +51,24 @@ inline void move_one_by_one(const std::byte* from, std::int64_t in_step, std::by
   for (; i < count; ++i) std::memcpy(to + i * out_step, from + i * in_step, sizeof(T));
 }
 
+// Elements of 4 or 8 bytes, to a run: stored a vector at a time.
+template <typename T>
+inline void move_to_vectors(const std::byte* from, std::int64_t in_step, std::byte* to,
+                            std::int64_t count) {
+  using V = VectorOf<T, 16>;
+  constexpr std::int64_t kBytes = sizeof(T);
+  const auto at = [&](std::int64_t i) { return load<T>(from + i * in_step); };
+  std::int64_t i = 0;
+  if constexpr (kBytes == 8) {
+    for (; i + 2 <= count; i += 2) store(to + i * kBytes, V{at(i), at(i + 1)});
+  } else {
+    for (; i + 4 <= count; i += 4) {
+      store(to + i * kBytes, V{at(i), at(i + 1), at(i + 2), at(i + 3)});
+    }
+  }
+  for (; i < count; ++i) store(to + i * kBytes, at(i));
+}
+
 // Moves elements from places at equal steps to others, without tables. The compiler vectorizes the
 // loops whose steps are constants: repeated, reversed and every other element to a run.
 template <typename T>
@@ -68,8 +86,10 @@ inline void move_evenly(const std::byte* __restrict from, std::int64_t in_step,
     move_to_run(std::integral_constant<std::int64_t, 0>{});
   } else if (in_step == -kBytes) {
     move_to_run(std::integral_constant<std::int64_t, -kBytes>{});
-  } else if (in_step == 2 * kBytes) {
+  } else if (kBytes < 8 && in_step == 2 * kBytes) {
     move_to_run(std::integral_constant<std::int64_t, 2 * kBytes>{});
+  } else if constexpr (kBytes == 4 || kBytes == 8) {
+    move_to_vectors<T>(from, in_step, to, count);
   } else {
     move_one_by_one<T>(from, in_step, to, kBytes, count);
   }

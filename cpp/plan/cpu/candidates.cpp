@@ -118,6 +118,7 @@ class Search {
   }
 
   void evaluate_kernel(Kernel kernel) {
+    constexpr int kLongRun = 6;  // where both sides follow the same mode, there are no columns
     if (kernel == Kernel::reference) {
       take({.kernel = kernel}, nullptr, {.kernel = kernel});
     } else if (kernel == Kernel::copy) {
@@ -128,7 +129,7 @@ class Search {
         start.point = {.kernel = kernel,
                        .path = path,
                        .in_doublings = 2,
-                       .out_doublings = 2,
+                       .out_doublings = folded_.perm.front() == 0 ? kLongRun : 2,
                        .threads = threads_};
         start.seconds = evaluate(start.point);
       }

@@ -23,6 +23,7 @@ ShuffleMover choose_mover(const Problem& folded, std::span<const std::int64_t> e
   }
   std::vector<std::int64_t> tile = vector_tile(folded, extents, vector_bytes);
   if (!tile.empty()) return {Mover::vector_tile, std::move(tile)};
+  if (auto window = find_window(folded, extents)) return {Mover::window, std::move(window->tile)};
   return {Mover::program, shuffle_tile(folded)};
 }
 
@@ -31,6 +32,7 @@ Mover Movers::choose(std::span<const std::int64_t> extents, int lanes,
   if (channels && extents[channels->structure_mode] >= least_structures) return Mover::channels;
   const std::optional<VectorTile>& tile = vector_tile(lanes);
   if (tile && holds(extents, tile->tile)) return Mover::vector_tile;
+  if (window && extents[window->stepped_mode] >= window->elements) return Mover::window;
   return holds(extents, program.tile) ? Mover::program : Mover::block_kernel;
 }
 
@@ -52,6 +54,9 @@ Movers make_movers(const Problem& folded, const Block& block,
   movers.program = make_shuffle_tables(block, of_block(smallest), folded.element_bytes());
   if (const auto channels = find_channels(folded, extents)) {
     movers.channels = make_channel_block(folded, *channels, extents);
+  }
+  if (const auto tile = find_window(folded, extents)) {
+    movers.window = make_window(folded, *tile, extents);
   }
   std::int64_t vector_bytes = kLaneBytes;
   for (std::optional<VectorTile>& each : movers.vector_tiles) {

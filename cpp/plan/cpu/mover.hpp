@@ -14,6 +14,7 @@
 #include "plan/cpu/channels.hpp"
 #include "plan/cpu/shuffle_tables.hpp"
 #include "plan/cpu/vector_tile.hpp"
+#include "plan/cpu/window.hpp"
 #include "tensor/problem.hpp"
 
 namespace ttlg::cpu {
@@ -23,6 +24,7 @@ namespace ttlg::cpu {
 enum class Mover : std::uint8_t {
   channels,     // code that is generated for structures of a few elements
   vector_tile,  // code that is generated for tiles of a level's whole vectors
+  window,       // one shuffle for one vector after another
   program,      // a shuffle program, interpreted in every 16-byte lane
   block_kernel  // one of the dispatch table's, as for every kernel but `shuffle`
 };
@@ -43,6 +45,7 @@ ShuffleMover choose_mover(const Problem& folded, std::span<const std::int64_t> e
 struct Movers {
   std::optional<ChannelBlock> channels{};
   std::array<std::optional<VectorTile>, 3> vector_tiles{};  // of vectors of 16, 32 and 64 bytes
+  std::optional<Window> window{};
   ShuffleTables program{};
 
   // That of vectors with this number of lanes.

@@ -56,6 +56,9 @@ def _describe_shuffle(core: _core.CpuPlan) -> list[str]:
 
 def _describe_code(found: dict[str, Any]) -> list[str]:
     """Say that a block is moved by other code than the program."""
+    if found["window_bytes"]:
+        taken = count_of(found["window_bytes"], "byte")
+        return [f"  code       windows: one vector is read, shuffled and written for every {taken}"]
     if found["channels"]:
         kind = f"structures of {found['channels']}, in vectors"
     elif found["tile_vectors"]:

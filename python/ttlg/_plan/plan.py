@@ -395,7 +395,9 @@ class Plan(Generic[CandidateT_co]):
         -----
         Tiles of powers of two are permuted in rounds, the butterfly of GenTT (section 4). Structures
         of 2 to 4 elements of up to 8 bytes are moved by code that was generated for them instead,
-        where a block has enough of them; `explain` says so.
+        where a block has enough of them, and views in their own order, such as pixels whose channels
+        are reversed, in windows: one vector is read, shuffled and written after another. `explain`
+        says so.
 
         Examples
         --------

@@ -102,6 +102,17 @@ def test_explain_names_generated_code(shape, axes, dtype, code):
         assert lines == [f"  code       generated for {wanted}"]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "bytes_of_window"), [("uint8", "15 bytes"), ("uint16", "12 bytes"), ("float64", None)]
+)
+def test_explain_names_windows(dtype, bytes_of_window):
+    pixels = np.zeros((500, 3), dtype)[:, ::-1]
+    text = ttlg.plan_for(pixels, (0, 1), threads=1).explain()
+    line = f"windows: one vector is read, shuffled and written for every {bytes_of_window}\n"
+    assert (line in text) == (bytes_of_window is not None)
+    assert ("windows" in text) == (bytes_of_window is not None)
+
+
 def test_explain_names_the_loops():
     plan = ttlg.plan((64, 64), (1, 0), threads=1)
     record = json.loads(plan.to_json())

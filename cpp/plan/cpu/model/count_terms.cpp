@@ -149,6 +149,14 @@ class Counter {
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
     const ByLevel levels =
         parts_of_levels(parameters_.streaming ? in_bytes : in_bytes + bytes_, threads_, machine_);
+    if (is_like_copy()) {
+      count_like_copy(times(levels, in_lines(in_bytes + bytes_) / 2 * part_));
+      return;
+    }
+    // What is read for elements that are left out; all where prefetches run beside the hardware's.
+    if (const double more = in_bytes - (is_run_in_order() ? 0 : bytes_); more > 0) {
+      terms_.copied = times(levels, in_lines(more) / 2 * part_);
+    }
     add_read(count_side(in_, in_bytes, innermost, part_, std::min(in_.alignment, kArrayAlignment)),
              levels);
     const std::int64_t alignment =
@@ -168,6 +176,39 @@ class Counter {
       add_streamed(written);
     } else {
       add_written(written, levels);
+    }
+  }
+
+  // Whether what a block reads is one run, in the order in which it is written.
+  bool is_run_in_order() const {
+    return parameters_.kernel != Kernel::reference && folded_.perm.front() == 0 && in_.count == 1;
+  }
+
+  // Whether the same holds of what it writes, and the hardware alone prefetches what is read:
+  // forwards or backwards, but where rows are mirrored that are shorter than a page.
+  bool is_like_copy() const {
+    if (!is_run_in_order() || out_.count > 1 || parameters_.prefetch > 0 || parameters_.staged ||
+        parameters_.streaming) {
+      return false;
+    }
+    const auto turns = [this](std::size_t m) {
+      const std::int64_t step = folded_.modes[m].in_byte_stride;
+      const std::int64_t inner = folded_.modes[m - 1].in_byte_stride;
+      return (step < 0) != (inner < 0) && std::abs(step) > kLineBytes &&
+             std::abs(step) < kPageBytes;
+    };
+    for (std::size_t m = 1; m < folded_.modes.size(); ++m) {
+      if (turns(m)) return false;
+    }
+    return true;
+  }
+
+  // While lines come from memory, elements of others are moved.
+  void count_like_copy(const ByLevel& lines) {
+    constexpr double kMovesPerLine = 8;
+    terms_.copied = lines;
+    for (double* const moves : {&terms_.vectors, &terms_.generated_moves}) {
+      *moves -= std::min(*moves, kMovesPerLine * lines[2]);
     }
   }
 

@@ -40,6 +40,10 @@ void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parame
   const auto [mover, tile] = choose_mover(folded, parameters.block, machine.vector_bytes);
   const double tiles = tiles_of(folded, parameters.block, tile);
   const std::int64_t elements = elements_of(tile);
+  if (mover == Mover::window) {
+    terms.generated_moves = 2 * tiles * part;
+    return;
+  }
   if (mover != Mover::program) {
     terms.generated_moves = 2 * (tiles * as_double(elements)) * as_double(folded.element_bytes()) /
                             machine.vector_bytes * part;
@@ -105,13 +109,16 @@ bool moves_vectors(const AxisModes& axes, std::span<const BlockMode> modes,
   if (!is_width(element_bytes) || axes.out.list().size() != 1) return false;
   const BlockMode& mode = modes[axes.out.list().front()];
   return mode.out_step == element_bytes && mode.block >= span_of(axes.in, modes).elements &&
-         (mode.in_step == 0 || mode.in_step == -element_bytes || mode.in_step == 2 * element_bytes);
+         (mode.in_step == 0 || mode.in_step == -element_bytes ||
+          (mode.in_step == 2 * element_bytes && element_bytes < 8));
 }
 
 void count_elements(Terms& terms, const Problem& folded, const Parameters& parameters,
                     const Machine& machine, double part, bool in_vectors) {
   // To load what makes a vector, and to put it in order.
-  constexpr double kMovesOfVector = 3;
+  constexpr double kMovesOfVector = 2;
+  // Of elements at equal steps in the order of the input, of which none lacks its address.
+  constexpr double kMovesInOrder = 0.6;
   const double elements = as_double(folded.elements()) * part;
   const bool streams = owns_lines(folded, parameters, machine);
   if (streams && gathers_lines(machine.vector_bytes, folded.element_bytes())) {
@@ -121,7 +128,11 @@ void count_elements(Terms& terms, const Problem& folded, const Parameters& param
   if (streams) terms.streamed_elements = elements;
   const double bytes = as_double(folded.element_bytes());
   double moves = std::ceil(bytes / machine.vector_bytes);
-  if (in_vectors) moves = std::min(1.0, kMovesOfVector * bytes / machine.vector_bytes);
+  if (in_vectors) {
+    moves = std::min(1.0, kMovesOfVector * bytes / machine.vector_bytes);
+  } else if (folded.perm.front() == 0 && is_width(folded.element_bytes())) {
+    moves *= kMovesInOrder;
+  }
   // Those of no width, where a program may take their place.
   if (!is_width(folded.element_bytes()) && !reads_runs(folded)) moves *= 2;
   terms.vectors = elements * moves;

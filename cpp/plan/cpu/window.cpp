@@ -1,0 +1,79 @@
+#include "plan/cpu/window.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tensor/integer.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// Fewer are moved as fast one by one.
+constexpr std::int64_t kMinWindowBytes = 4;
+
+}  // namespace
+
+std::optional<WindowTile> find_window(const Problem& folded,
+                                      std::span<const std::int64_t> extents) {
+  if (folded.element_bytes() >= kLaneBytes || reads_runs(folded)) return std::nullopt;
+  WindowTile result{.tile = std::vector<std::int64_t>(extents.size(), 1), .stepped = 0};
+  std::int64_t out_bytes = folded.element_bytes();
+  std::int64_t in_bytes = out_bytes;
+  for (const int index : folded.perm) {
+    const auto m = static_cast<std::size_t>(index);
+    const Mode& mode = folded.modes[m];
+    const std::int64_t step = std::abs(mode.in_byte_stride);
+    if (mode.out_byte_stride != out_bytes || step == 0) return std::nullopt;
+    const std::int64_t count =
+        std::min({kLaneBytes / out_bytes, (kLaneBytes - in_bytes) / step + 1, extents[m]});
+    result.tile[m] = count;
+    out_bytes *= count;
+    in_bytes += (count - 1) * step;
+    if (count == mode.extent) continue;
+    result.stepped = m;
+    const bool has_several = extents[m] > count;
+    return has_several && out_bytes >= kMinWindowBytes ? std::optional(result) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Window make_window(const Problem& folded, const WindowTile& tile,
+                   std::span<const std::int64_t> extents) {
+  Window result{};
+  // Where the elements lie in the input, in the output's order.
+  std::vector<std::int64_t> offsets{0};
+  std::size_t number = 0;
+  for (const int index : folded.perm) {
+    const auto m = static_cast<std::size_t>(index);
+    if (extents[m] == 1) continue;
+    const std::size_t inner = offsets.size();
+    offsets.resize(inner * static_cast<std::size_t>(tile.tile[m]));
+    for (std::size_t i = inner; i < offsets.size(); ++i) {
+      offsets[i] = offsets[i - inner] + folded.modes[m].in_byte_stride;
+    }
+    if (m == tile.stepped) {
+      result.stepped_mode = number;
+      result.elements = tile.tile[m];
+    } else if (tile.tile[m] == 1) {
+      result.others.push_back(static_cast<int>(number));
+    }
+    ++number;
+  }
+  const std::int64_t size = folded.element_bytes();
+  result.element_bytes = std::ssize(offsets) * size / result.elements;
+  result.written_elements = ceil_div(kLaneBytes, result.element_bytes);
+  const auto [first, last] = std::ranges::minmax(offsets);
+  result.out_bytes = std::ssize(offsets) * size;
+  result.begin = first;
+  result.in_bytes = last + size - first;
+  // Beyond the window lies the next one: a vector reaches there, and not back.
+  result.load = folded.modes[tile.stepped].in_byte_stride < 0 ? last + size - kLaneBytes : first;
+  result.bytes.fill(kNoByte);
+  for (std::int64_t i = 0; i < result.out_bytes; ++i) {
+    result.bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(
+        offsets[static_cast<std::size_t>(i / size)] + i % size - result.load);
+  }
+  return result;
+}
+
+}  // namespace ttlg::cpu

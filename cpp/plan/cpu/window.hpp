@@ -1,0 +1,46 @@
+// Windows: elements that follow one another in the output and lie within a vector in the input,
+// such as pixels whose channels are reversed or left out, or which are mirrored. A vector is read,
+// its bytes are permuted, and a vector is written, of which the next one overwrites what is too
+// much.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plan/cpu/block/block.hpp"
+#include "plan/cpu/shuffle_tables.hpp"
+#include "tensor/problem.hpp"
+
+namespace ttlg::cpu {
+
+// The elements of a folded problem that make a window.
+struct WindowTile {
+  std::vector<std::int64_t> tile;  // extents of the problem's modes
+  std::size_t stepped;             // the mode along which windows follow one another
+};
+
+// Those of blocks with these extents. None where the input's fastest modes are read forwards in
+// whole vectors: other programs move as much with every shuffle, and store it once.
+std::optional<WindowTile> find_window(const Problem& folded, std::span<const std::int64_t> extents);
+
+// A block that is moved in windows; numbers of its modes, and bytes.
+struct Window {
+  std::size_t stepped_mode;
+  std::int64_t elements;          // of that mode in a window
+  std::int64_t element_bytes;     // of each of these, in the output
+  std::int64_t written_elements;  // that a vector reaches into
+  std::int64_t out_bytes;
+  std::int64_t begin;     // in the input, from the first element
+  std::int64_t in_bytes;  // from there on
+  std::int64_t load;      // where the vector begins that is read, from the first element
+  alignas(kLaneBytes) ByteIndices bytes;  // what permutes it
+  std::vector<int> others;                // the modes that no window takes anything of
+};
+
+Window make_window(const Problem& folded, const WindowTile& tile,
+                   std::span<const std::int64_t> extents);
+
+}  // namespace ttlg::cpu
