@@ -5,6 +5,7 @@ from typing import Any, Literal
 from numpy import ndarray
 
 from ttlg._core import transpose_ndarray
+from ttlg._functions.mirror import mirror_in_place
 from ttlg._libraries import library_of, shape_of
 from ttlg._libraries.dlpack import Library, inplace_plan_for
 from ttlg._typing import Array, ArrayT, Buffer
@@ -160,8 +161,9 @@ def copyto(
     ----------
     dst : array
         Where to write: a writable array of any strides and any library, in host memory or on a
-        CUDA device, that shares no memory with `src`. Of structured elements only the fields are
-        written, as for `transpose`.
+        CUDA device, that shares no memory with `src`, or has just its elements where both are
+        NumPy's: some axes are reversed in place then, in 1 MiB besides the array. Of structured
+        elements only the fields are written, as for `transpose`.
     src : array
         Of any strides, on the device of `dst`. Its dtype is that of `dst`, as elements are moved
         and not cast. It is broadcast to the shape of `dst`.
@@ -173,8 +175,8 @@ def copyto(
     TypeError
         One of the two is no array or holds Python objects, or the dtypes differ.
     ValueError
-        `src` does not broadcast to the shape of `dst`, or `dst` is read-only, overlaps `src` or
-        holds several of its elements at one address.
+        `src` does not broadcast to the shape of `dst`, or `dst` is read-only, overlaps `src` in
+        another way or holds several of its elements at one address.
     BufferError, CudaError
         As for `transpose`, with `dst` as `out`.
 
@@ -186,15 +188,23 @@ def copyto(
     >>> dst
     array([[1., 2., 3.],
            [1., 2., 3.]])
+    >>> ttlg.copyto(dst, dst[:, ::-1])  # in place
+    >>> dst
+    array([[3., 2., 1.],
+           [3., 2., 1.]])
     """
     given, wanted = shape_of(src, "src"), shape_of(dst, "dst")
     axes = tuple(range(len(wanted)))
     plain = stream is None and src.__class__ is ndarray and dst.__class__ is ndarray
-    if plain and transpose_ndarray(src, axes, dst, threads) is not None:
-        return
-    library = library_of(src)
-    source = src if given == wanted else _broadcast(library, src, given, wanted)
-    library.move_into(source, axes, dst, library_of(dst), stream, threads, ("src", "dst"))
+    try:
+        if plain and transpose_ndarray(src, axes, dst, threads) is not None:
+            return
+        library = library_of(src)
+        source = src if given == wanted else _broadcast(library, src, given, wanted)
+        library.move_into(source, axes, dst, library_of(dst), stream, threads, ("src", "dst"))
+    except ValueError:
+        if stream is not None or not mirror_in_place(dst, src, threads):
+            raise
 
 
 def _broadcast(library: Library, src: Any, given: tuple[int, ...], wanted: tuple[int, ...]) -> Any:
