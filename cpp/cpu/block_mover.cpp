@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 namespace ttlg::cpu {
 
@@ -111,11 +112,51 @@ void BlockMover::move_channels(const std::byte* in, std::byte* to, bool staged) 
   });
 }
 
+// All channels are taken apart into a buffer, from which those that are wanted go on. The structure
+// that lies last in memory is moved for itself: what follows its last channel is not the input's.
+void BlockMover::move_some_channels(const std::byte* in, std::byte* to, bool staged) {
+  constexpr std::int64_t kRowBytes = 1024;
+  alignas(kLineBytes) std::array<std::byte, kMaxChannels * kRowBytes> rows;
+  const ChannelBlock& channels = *plan_.movers.channels;
+  const ChannelKernel& kernel = table_.channel_kernel(channels.kind);
+  const std::int64_t bytes = channels.kind.element_bytes;
+  const BlockMode& channel = block_.modes[channels.channel_mode];
+  const std::int64_t in_step = block_.modes[channels.structure_mode].in_step;
+  const std::int64_t pitch = staged ? channel.staging_step : channel.out_step;
+  const std::int64_t all = extent_[channels.structure_mode];
+  const bool are_reversed = channels.kind.are_reversed;
+  const std::int64_t alone = are_reversed ? 0 : all - 1;
+  const std::int64_t end = are_reversed ? all : all - 1;
+  const std::int64_t part = kRowBytes / bytes;
+  for_each(channels.others, [&](std::int64_t from, std::int64_t out, std::int64_t staging) {
+    const std::byte* const source = in + from;
+    std::byte* const target = to + (staged ? staging : out);
+    for (std::int64_t c = 0; c < channels.taken; ++c) {
+      std::memcpy(target + c * pitch + alone * bytes, source + alone * in_step + c * bytes,
+                  static_cast<std::size_t>(bytes));
+    }
+    for (std::int64_t at = end - all + 1; at < end; at += part) {
+      const std::int64_t first =
+          std::min(at, end - std::max(std::min(part, end - at), kernel.structures));
+      const std::int64_t count = std::min(at + part, end) - first;
+      const std::int64_t start = are_reversed ? count - 1 : 0;
+      kernel.move(source + (first + start) * in_step, rows.data() + start * bytes, count,
+                  kRowBytes);
+      for (std::int64_t c = 0; c < channels.taken; ++c) {
+        table_.copy(target + c * pitch + first * bytes, rows.data() + c * kRowBytes, count * bytes);
+      }
+      table_.advance(pipeline_, ceil_div(count * channels.taken * bytes, kLineBytes));
+    }
+  });
+}
+
 void BlockMover::move_windows(const std::byte* in, std::byte* to, bool staged) {
   const Window& window = *plan_.movers.window;
   const BlockMode& stepped = block_.modes[window.stepped_mode];
   const std::int64_t all = extent_[window.stepped_mode];
-  const std::int64_t part = window.elements * (kLinesAtOnce * kLineBytes / window.out_bytes);
+  const bool is_idle = plan_.parameters.prefetch == 0 && !staged && read_next_.empty();
+  const std::int64_t part =
+      is_idle ? all : window.elements * (kLinesAtOnce * kLineBytes / window.out_bytes);
   // What the block spans in the input.
   std::int64_t low = 0;
   std::int64_t high = plan_.element_bytes;
@@ -145,7 +186,8 @@ void BlockMover::move_windows(const std::byte* in, std::byte* to, bool staged) {
 void BlockMover::fill(const std::byte* in, std::byte* to, bool staged) {
   switch (table_.mover_of(plan_.movers, extent_)) {
     case Mover::channels:
-      return move_channels(in, to, staged);
+      return plan_.movers.channels->takes_all() ? move_channels(in, to, staged)
+                                                : move_some_channels(in, to, staged);
     case Mover::vector_tile:
       return move_vector_tiles(in, to, staged);
     case Mover::window:

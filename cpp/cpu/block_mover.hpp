@@ -50,6 +50,7 @@ class BlockMover {
   std::array<TileOrigin, kMaxLanes> lay_out_lanes(bool staged, std::span<std::int64_t> group) const;
   void move_axes(const std::byte* in, std::byte* to, bool staged);
   void move_channels(const std::byte* in, std::byte* to, bool staged);
+  void move_some_channels(const std::byte* in, std::byte* to, bool staged);
   void move_windows(const std::byte* in, std::byte* to, bool staged);
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
   void move_vector_tiles(const std::byte* in, std::byte* to, bool staged);

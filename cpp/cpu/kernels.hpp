@@ -139,8 +139,11 @@ struct Kernels {
   // What moves a block of a plan that has these extents.
   Mover mover_of(const Movers& movers, std::span<const std::int64_t> extents) const {
     if (shuffle == nullptr || movers.program.tile.empty()) return Mover::block_kernel;
-    const auto& channels = movers.channels;
-    return movers.choose(extents, lanes, channels ? channel_kernel(channels->kind).structures : 0);
+    std::int64_t least = 0;  // beside one that is moved alone, where not all channels are taken
+    if (const auto& channels = movers.channels) {
+      least = channel_kernel(channels->kind).structures + (channels->takes_all() ? 0 : 1);
+    }
+    return movers.choose(extents, lanes, least);
   }
 
   // The plan's block kernel; null where it cuts no blocks.

@@ -36,15 +36,17 @@ inline void move_exactly(const std::byte* in, std::byte* out, const Window& wind
 
 [[maybe_unused]] void move_windows(const std::byte* in, std::byte* out, const Window& window,
                                    const WindowLine& line) {
+  // Copies: what is stored could change the window's own, for all that the compiler knows.
   alignas(kLaneBytes) const ByteIndices bytes = window.bytes;
   const std::int64_t elements = window.elements;
   const std::int64_t in_step = elements * line.in_step;
+  const std::int64_t out_step = window.out_bytes;
   const std::byte* from = in + window.load;
   std::byte* to = out;
   const auto move_whole = [&] {
     store(to, shuffle_bytes<kLaneBytes>(load<Bytes<kLaneBytes>>(from), bytes.data()));
     from += in_step;
-    to += window.out_bytes;
+    to += out_step;
   };
   const std::int64_t last = std::min(line.count - window.written_elements, line.last_readable);
   constexpr int kAtOnce = 4;

@@ -22,11 +22,12 @@ std::optional<ChannelModes> find_channels(const Problem& folded,
     // Of the output, strides of vectors are positive.
     const bool are_reversed = structures.in_byte_stride < 0;
     const auto distance = [&](std::int64_t Mode::* step) { return std::abs(structures.*step); };
-    const Channels kind{bytes, channel.extent, are_interleaved, are_reversed};
+    const Channels kind{bytes, distance(packed) / bytes, are_interleaved, are_reversed};
+    const bool takes_some = !are_interleaved && channel.extent < kind.count;
     if (is_kind(kind) && extents[c] == channel.extent && channel.*packed == bytes &&
-        structures.out_byte_stride > 0 && distance(packed) == channel.extent * bytes &&
-        distance(separate) == bytes) {
-      return ChannelModes{.kind = kind, .channel = c, .structures = s};
+        structures.out_byte_stride > 0 && distance(packed) == kind.count * bytes &&
+        (channel.extent == kind.count || takes_some) && distance(separate) == bytes) {
+      return ChannelModes{.kind = kind, .taken = channel.extent, .channel = c, .structures = s};
     }
   }
   return std::nullopt;
@@ -34,7 +35,11 @@ std::optional<ChannelModes> find_channels(const Problem& folded,
 
 ChannelBlock make_channel_block(const Problem& folded, const ChannelModes& modes,
                                 std::span<const std::int64_t> extents) {
-  ChannelBlock result{.kind = modes.kind, .channel_mode = 0, .structure_mode = 0, .others = {}};
+  ChannelBlock result{.kind = modes.kind,
+                      .taken = modes.taken,
+                      .channel_mode = 0,
+                      .structure_mode = 0,
+                      .others = {}};
   std::size_t number = 0;
   for (const int mode : folded.perm) {
     const auto m = static_cast<std::size_t>(mode);

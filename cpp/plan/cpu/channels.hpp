@@ -46,20 +46,24 @@ constexpr std::size_t number_of_kind(const Channels& channels) {
 // The modes of a folded problem that have the channels and the structures.
 struct ChannelModes {
   Channels kind;
+  std::int64_t taken;  // channels, the first ones of a structure that is taken apart
   std::size_t channel;
   std::size_t structures;
 };
 
-// Those that blocks of these extents have, if they are whole structures of a kind.
+// Those that blocks of these extents have, if they are structures of a kind.
 std::optional<ChannelModes> find_channels(const Problem& folded,
                                           std::span<const std::int64_t> extents);
 
 // A block that is structures on one side and separate channels on the other; numbers of its modes.
 struct ChannelBlock {
   Channels kind;
+  std::int64_t taken;
   std::size_t channel_mode;
   std::size_t structure_mode;
   std::vector<int> others;  // the other modes
+
+  bool takes_all() const { return taken == kind.count; }
 };
 
 ChannelBlock make_channel_block(const Problem& folded, const ChannelModes& modes,

@@ -18,8 +18,13 @@ bool holds(std::span<const std::int64_t> extents, std::span<const std::int64_t> 
 
 ShuffleMover choose_mover(const Problem& folded, std::span<const std::int64_t> extents,
                           std::int64_t vector_bytes) {
-  if (find_channels(folded, extents)) {
-    return {Mover::channels, std::vector<std::int64_t>(extents.size(), 1)};
+  if (const auto channels = find_channels(folded, extents)) {
+    ShuffleMover result{Mover::channels, std::vector<std::int64_t>(extents.size(), 1)};
+    // Into a buffer and out of it.
+    if (const auto [kind, taken, c, s] = *channels; taken < kind.count) {
+      result.moves = 2.0 * static_cast<double>(kind.count) / static_cast<double>(taken) + 2;
+    }
+    return result;
   }
   std::vector<std::int64_t> tile = vector_tile(folded, extents, vector_bytes);
   if (!tile.empty()) return {Mover::vector_tile, std::move(tile)};

@@ -30,10 +30,12 @@ enum class Mover : std::uint8_t {
 };
 
 // What moves blocks of `shuffle`, and the extents of the folded problem's modes that it moves at
-// once: a tile's, or those of single elements.
+// once: a tile's, or those of single elements. Generated code loads and stores every vector of
+// elements once, but where it takes some channels alone.
 struct ShuffleMover {
   Mover mover;
   std::vector<std::int64_t> tile;
+  double moves = 2;
 };
 
 // That of whole blocks of these extents, in vectors of that many bytes.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/executions.hpp"
 #include "cpu/kernels.hpp"
 #include "cpu/simd_level.hpp"
 #include "plan/cpu/plan.hpp"
@@ -114,6 +116,40 @@ std::optional<ChannelBlock> channels_of(const Request& request, std::vector<std:
     }
   }
   return build_plan(request, parameters).movers.channels;
+}
+
+// Some channels of `structures` of a kind, to separate ones.
+Request some_of(const Channels& kind, std::int64_t taken, std::int64_t structures) {
+  const std::int64_t bytes = kind.count * kind.element_bytes;
+  Request request;
+  request.shape = {structures, taken};
+  request.in_byte_strides = {kind.are_reversed ? -bytes : bytes, kind.element_bytes};
+  request.axes = {1, 0};
+  request.itemsize = kind.element_bytes;
+  return request;
+}
+
+TEST(Channels, AreTakenInPart) {
+  for (const Channels& kind : all_kinds()) {
+    if (kind.are_interleaved) continue;
+    for (std::int64_t taken = 2; taken < kind.count; ++taken) {
+      for (const std::int64_t structures : {40, 64, 65, 131, 1025, 2500}) {
+        const Request request = some_of(kind, taken, structures);
+        for (const std::int64_t block : {structures, std::int64_t{600}}) {
+          Parameters parameters{.kernel = Kernel::shuffle};
+          parameters.block = {taken, std::min(block, structures)};
+          if (block < structures) parameters.loop_order = {1};
+          const Plan plan = build_plan(request, parameters);
+          ASSERT_TRUE(plan.movers.channels);
+          EXPECT_EQ(plan.movers.channels->kind, kind);
+          EXPECT_EQ(plan.movers.channels->taken, taken);
+          for (const auto side : {test::Placement::Side::before, test::Placement::Side::after}) {
+            ASSERT_TRUE(test::matches_reference(plan, {side, 0}));
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(Channels, AreFoundInBlocks) {

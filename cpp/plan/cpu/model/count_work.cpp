@@ -37,7 +37,7 @@ std::int64_t elements_of(std::span<const std::int64_t> tile) {
 
 void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parameters,
                    const Machine& machine, double part) {
-  const auto [mover, tile] = choose_mover(folded, parameters.block, machine.vector_bytes);
+  const auto [mover, tile, moves] = choose_mover(folded, parameters.block, machine.vector_bytes);
   const double tiles = tiles_of(folded, parameters.block, tile);
   const std::int64_t elements = elements_of(tile);
   if (mover == Mover::window) {
@@ -45,8 +45,8 @@ void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parame
     return;
   }
   if (mover != Mover::program) {
-    terms.generated_moves = 2 * (tiles * as_double(elements)) * as_double(folded.element_bytes()) /
-                            machine.vector_bytes * part;
+    terms.generated_moves = moves * (tiles * as_double(elements)) *
+                            as_double(folded.element_bytes()) / machine.vector_bytes * part;
     return;
   }
   const std::int64_t loads = tile_loads(folded, tile);
