@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "cpu/kernels.hpp"
 #include "cpu/simd/move_run.hpp"
@@ -147,9 +148,62 @@ void gather_run(const std::byte* in, std::byte* out, const BlockArguments& block
 
 #endif
 
+template <typename V, int... kI>
+[[gnu::always_inline]] inline V reversed(V vector, std::integer_sequence<int, kI...>) {
+  return __builtin_shufflevector(vector, vector, (int{sizeof...(kI)} - 1 - kI)...);
+}
+
+// A run of the output that the input has backwards, element by element.
+template <typename T, typename Advance>
+void reverse_run(const std::byte* in, std::byte* out, const BlockArguments& block,
+                 const Advance& advance) {
+  using V = VectorOf<T, kVectorBytes>;
+  constexpr auto kIndices = std::make_integer_sequence<int, kVectorBytes / int{sizeof(T)}>{};
+  constexpr std::int64_t kBytes = sizeof(T);
+  constexpr std::int64_t kAtOnce = 8;
+  const auto move = [&](std::int64_t begin, std::int64_t end) {
+    move_evenly<T>(in - begin, -kBytes, out + begin, kBytes, (end - begin) / kBytes);
+  };
+  const std::int64_t end = stored_bytes(out, block);
+  const std::int64_t own_line = (kLineBytes - line_offset(out)) % kLineBytes;
+  std::int64_t at = own_line < end ? own_line : end;
+  const std::int64_t tail = at + (end - at) / kLineBytes * kLineBytes;
+  // Partial lines must be read before they are written.
+  if (at > 0 && !block.continued) __builtin_prefetch(out, 1);
+  if (tail < end) __builtin_prefetch(out + tail, 1);
+  if (!block.continued) move(0, at);
+  for (std::int64_t stored = 1; at < tail; ++stored) {
+    for (const std::int64_t line = at + kLineBytes; at < line; at += kVectorBytes) {
+      const V vector = load<V>(in + kBytes - at - kVectorBytes);
+      store_past_caches<kVectorBytes>(
+          out + at, reinterpret_cast<Bytes<kVectorBytes>>(reversed(vector, kIndices)));
+    }
+    if (stored % kAtOnce == 0) advance(kAtOnce);
+  }
+  move(tail, end);
+}
+
+// Whether the block is such a run, and was moved.
+template <typename T, typename Advance>
+bool reversed_run(const std::byte* in, std::byte* out, const BlockArguments& block,
+                  const Advance& advance) {
+  const std::int64_t bytes = sizeof(T);
+  if (block.element_bytes != bytes || !block.out_is_even || block.in_count > 1) return false;
+  if (block.out_count < 2 || block.in_by_out[1] - block.in_by_out[0] != -bytes) return false;
+  if (line_offset(out) % bytes != 0) return false;
+  reverse_run<T>(in, out, block, advance);
+  return true;
+}
+
 void strided_copy_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
   const std::int64_t bytes = block.element_bytes;
   const auto advance = advance_if_busy(block);
+  if (reversed_run<std::uint8_t>(in, out, block, advance) ||
+      reversed_run<std::uint16_t>(in, out, block, advance) ||
+      reversed_run<std::uint32_t>(in, out, block, advance) ||
+      reversed_run<std::uint64_t>(in, out, block, advance)) {
+    return;
+  }
 #if defined(__AVX512BW__)
   if (bytes >= kLineBytes) return gather_run(in, out + block.out_by_out[0], block, advance);
 #endif

@@ -127,12 +127,13 @@ void check_every_line_has_one_block(const Plan& plan, std::int64_t row_bytes, st
                                     bool adjoin) {
   const auto bytes = static_cast<std::size_t>(plan.problem.bytes());
   const std::vector<std::byte> in(bytes, std::byte{1});
+  const std::byte* const first_element = in.data() - test::in_span_of(plan.request).first;
   for (const Kernels* level : usable_levels()) {
     test::SentinelOutput out(bytes, alignment);
     std::vector<std::int64_t> block_of(out.surroundings().size(), -1);
     for (std::int64_t block = 0; block < plan.blocks(); ++block) {
       test::SentinelOutput alone(bytes, alignment);
-      BlockMover(plan, *level).move(in.data(), alone.data(), block, block + 1);
+      BlockMover(plan, *level).move(first_element, alone.data(), block, block + 1);
       for (std::size_t i = 0; i < block_of.size(); ++i) {
         if (alone.surroundings()[i] != std::byte{1}) continue;
         ASSERT_EQ(block_of[i], -1) << level->name << ", byte " << i;
@@ -158,6 +159,37 @@ TEST_P(DirectStreaming, EveryLineHasOneBlock) {
       const bool adjoin = row == lines && alignment % static_cast<std::size_t>(size) == 0;
       check_every_line_has_one_block(plan, row * size, alignment, adjoin);
     }
+  }
+}
+
+// `rows` rows of `columns` elements, mirrored, in blocks of half a row or so.
+Plan mirrored_plan(std::int64_t rows, std::int64_t columns, std::int64_t size, int threads) {
+  Request request = contiguous_request({rows, columns}, {0, 1}, size);
+  request.in_byte_strides[1] = -size;
+  return build_plan(request, {.kernel = Kernel::strided_copy,
+                              .block = {columns / 2 + 5, rows},
+                              .loop_order = {0},
+                              .streaming = true,
+                              .prefetch = 1,
+                              .threads = threads});
+}
+
+TEST_P(DirectStreaming, MirroredRowsAtEveryAlignment) {
+  const std::int64_t line = kLineBytes / GetParam();
+  for (const std::int64_t columns : {5 * line, 6 * line + 3, 17 * line - 1}) {
+    const Plan plan = mirrored_plan(3, columns, GetParam(), 2);
+    for (std::size_t alignment = 0; alignment < 64; ++alignment) {
+      for (const Side side : {Side::before, Side::after}) {
+        ASSERT_TRUE(matches_reference(plan, {side, 0}, alignment));
+      }
+    }
+  }
+}
+
+TEST_P(DirectStreaming, EveryLineOfMirroredRowsHasOneBlock) {
+  for (const std::size_t alignment : {16, 17}) {
+    const Plan plan = mirrored_plan(5, 333, GetParam(), 1);
+    check_every_line_has_one_block(plan, 333 * GetParam(), alignment, false);
   }
 }
 

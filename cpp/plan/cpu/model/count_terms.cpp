@@ -184,30 +184,29 @@ class Counter {
     return parameters_.kernel != Kernel::reference && folded_.perm.front() == 0 && in_.count == 1;
   }
 
-  // Whether the same holds of what it writes, and the hardware alone prefetches what is read:
-  // forwards or backwards, but where rows are mirrored that are shorter than a page.
+  // Whether the same holds of what it writes, from registers, so that the hardware prefetches what
+  // is read: forwards or backwards, but where it turns around at the end of each of many rows.
   bool is_like_copy() const {
-    if (!is_run_in_order() || out_.count > 1 || parameters_.prefetch > 0 || parameters_.staged ||
-        parameters_.streaming) {
-      return false;
-    }
-    const auto turns = [this](std::size_t m) {
-      const std::int64_t step = folded_.modes[m].in_byte_stride;
-      const std::int64_t inner = folded_.modes[m - 1].in_byte_stride;
-      return (step < 0) != (inner < 0) && std::abs(step) > kLineBytes &&
-             std::abs(step) < kPageBytes;
-    };
+    if (!is_run_in_order() || out_.count > 1 || parameters_.staged) return false;
+    if (parameters_.streaming && !order_.reverses_lines) return false;
+    return (parameters_.prefetch > 0) == mirrors_rows();
+  }
+
+  bool mirrors_rows() const {
+    constexpr std::int64_t kLongRow = 16 * kPageBytes;
     for (std::size_t m = 1; m < folded_.modes.size(); ++m) {
-      if (turns(m)) return false;
+      const std::int64_t step = folded_.modes[m].in_byte_stride;
+      const bool turns = (step < 0) != (folded_.modes[m - 1].in_byte_stride < 0);
+      if (turns && std::abs(step) > kLineBytes && std::abs(step) < kLongRow) return true;
     }
-    return true;
+    return false;
   }
 
   // While lines come from memory, elements of others are moved.
   void count_like_copy(const ByLevel& lines) {
     constexpr double kMovesPerLine = 8;
-    terms_.copied = lines;
-    for (double* const moves : {&terms_.vectors, &terms_.generated_moves}) {
+    (parameters_.streaming ? terms_.stream_copied : terms_.copied) = lines;
+    for (double* const moves : {&terms_.vectors, &terms_.generated_moves, &terms_.gathered_lines}) {
       *moves -= std::min(*moves, kMovesPerLine * lines[2]);
     }
   }

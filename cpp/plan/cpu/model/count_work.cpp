@@ -103,6 +103,16 @@ void count_tiles(Terms& terms, const TileShape& shape, std::int64_t element_byte
   }
 }
 
+// Whether a block's runs are those of the input backwards.
+bool reverses_runs(const AxisModes& axes, std::span<const BlockMode> modes,
+                   std::int64_t element_bytes) {
+  if (!is_width(element_bytes) || element_bytes >= kLaneBytes || axes.out.list().size() != 1) {
+    return false;
+  }
+  const BlockMode& mode = modes[axes.out.list().front()];
+  return mode.out_step == element_bytes && mode.in_step == -element_bytes;
+}
+
 // Whether elements are moved at steps for which there are loops of vectors (move_evenly).
 bool moves_vectors(const AxisModes& axes, std::span<const BlockMode> modes,
                    std::int64_t element_bytes) {
@@ -114,14 +124,14 @@ bool moves_vectors(const AxisModes& axes, std::span<const BlockMode> modes,
 }
 
 void count_elements(Terms& terms, const Problem& folded, const Parameters& parameters,
-                    const Machine& machine, double part, bool in_vectors) {
+                    const Machine& machine, double part, bool in_vectors, bool reverses) {
   // To load what makes a vector, and to put it in order.
   constexpr double kMovesOfVector = 2;
   // Of elements at equal steps in the order of the input, of which none lacks its address.
   constexpr double kMovesInOrder = 0.6;
   const double elements = as_double(folded.elements()) * part;
   const bool streams = owns_lines(folded, parameters, machine);
-  if (streams && gathers_lines(machine.vector_bytes, folded.element_bytes())) {
+  if (streams && (reverses || gathers_lines(machine.vector_bytes, folded.element_bytes()))) {
     terms.gathered_lines = elements * as_double(folded.element_bytes()) / as_double(kLineBytes);
     return;
   }
@@ -206,8 +216,10 @@ WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& par
     }
   }
   if (shape.kind == TileKind::none) {
+    const bool reverses = reverses_runs(axes, modes, folded.element_bytes());
+    order.reverses_lines = reverses && parameters.streams_directly();
     count_elements(terms, folded, parameters, machine, part,
-                   moves_vectors(axes, modes, folded.element_bytes()));
+                   moves_vectors(axes, modes, folded.element_bytes()), reverses);
     return order;
   }
   const double tiles = as_double(outside) * as_double(in.tiles(shape.in) * out.tiles(shape.out));

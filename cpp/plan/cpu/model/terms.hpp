@@ -45,8 +45,8 @@ struct Terms {
   double written_direct_aliasing = 0;
   double all_streamed = 0;
   // Lines of plain copies, which are prefetched by the hardware and have no blocks, by where they
-  // are; through the caches and around them. So are those of views in their own order, and what lies
-  // between elements counts half, as it is read alone.
+  // are; through the caches and around them. So are those of views in their own order, and what
+  // lies between elements counts half, as it is read alone.
   ByLevel copied{};
   ByLevel stream_copied{};
   // Lines that pass through a buffer, and those of buffers and of blocks that are larger than a
