@@ -16,13 +16,14 @@ namespace ttlg::cpu {
 namespace {
 
 // Calls sweep(line, begin, end) for all lines of every few elements: few enough that the pipeline
-// advances after every 8 lines of memory and, if there is a next line, that their source lines stay
-// in L1 for it, even where they share a few of its sets.
+// advances after every 8 lines of memory and, if there is a next line that reads other parts of the
+// same source lines, that these stay in L1 for it, even where they share a few of its sets.
 template <typename Sweep>
 [[gnu::always_inline]] inline void for_sweeps(std::int64_t lines, std::int64_t count,
-                                              std::int64_t element_bytes, const Sweep& sweep) {
+                                              std::int64_t element_bytes, bool may_share,
+                                              const Sweep& sweep) {
   const std::int64_t few = 8 * kLineBytes / element_bytes + 1;
-  const std::int64_t step = few < 32 || lines == 1 ? few : 32;
+  const std::int64_t step = few < 32 || !may_share ? few : 32;
   for (std::int64_t begin = 0; begin < count; begin += step) {
     const std::int64_t end = begin + step < count ? begin + step : count;
     for (std::int64_t line = 0; line < lines; ++line) sweep(line, begin, end);
@@ -69,8 +70,16 @@ inline void move_to_vectors(const std::byte* from, std::int64_t in_step, std::by
   for (; i < count; ++i) store(to + i * kBytes, at(i));
 }
 
-// Moves elements from places at equal steps to others, without tables. The compiler vectorizes the
-// loops whose steps are constants: repeated, reversed and every other element to a run.
+// Whether elements at these steps become a run by a loop of vectors: repeated, reversed and every
+// other one. The compiler vectorizes the loops whose steps are constants.
+template <typename T>
+constexpr bool moves_vectors(std::int64_t in_step, std::int64_t out_step) {
+  constexpr std::int64_t kBytes = sizeof(T);
+  return out_step == kBytes &&
+         (in_step == 0 || in_step == -kBytes || (kBytes < 8 && in_step == 2 * kBytes));
+}
+
+// Moves elements from places at equal steps to others, without tables.
 template <typename T>
 inline void move_evenly(const std::byte* __restrict from, std::int64_t in_step,
                         std::byte* __restrict to, std::int64_t out_step, std::int64_t count) {
@@ -95,14 +104,29 @@ inline void move_evenly(const std::byte* __restrict from, std::int64_t in_step,
   }
 }
 
-// Moves every element with `move`, or by move_evenly where T is their type and not void. The longer
-// axis is the inner loop, so that three channels cost three long loops and not a loop of three per
-// pixel. done(n) is called after about n lines.
+// Whether the out axis of a block is the inner loop: the longer axis is, so that three channels
+// cost three long loops and not a loop of three per pixel, but where a shorter one moves in
+// vectors.
+template <typename T>
+inline bool moves_along_out(const BlockArguments& block) {
+  constexpr std::int64_t kFewVectors = 64 / sizeof(T);
+  if (block.out_count >= block.in_count) return true;
+  return block.out_is_even && block.out_count >= kFewVectors &&
+         moves_vectors<T>(block.in_by_out[1] - block.in_by_out[0],
+                          block.out_by_out[1] - block.out_by_out[0]);
+}
+template <>
+inline bool moves_along_out<void>(const BlockArguments& block) {
+  return block.out_count >= block.in_count;
+}
+
+// Moves every element with `move`, or by move_evenly where T is their type and not void. done(n) is
+// called after about n lines.
 template <typename T, typename Move, typename Done>
 [[gnu::always_inline]] inline void move_elements(const std::byte* in, std::byte* out,
                                                  const BlockArguments& block, const Move& move,
                                                  const Done& done) {
-  const bool along_out = block.out_count >= block.in_count;
+  const bool along_out = moves_along_out<T>(block);
   const std::int64_t lines = along_out ? block.in_count : block.out_count;
   const std::int64_t count = along_out ? block.out_count : block.in_count;
   const std::int64_t* in_line = along_out ? block.in_by_in : block.in_by_out;
@@ -113,7 +137,8 @@ template <typename T, typename Move, typename Done>
     if (count > 1 && (along_out ? block.out_is_even : block.in_is_even)) {
       const std::int64_t in_step = in_each[1] - in_each[0];
       const std::int64_t out_step = out_each[1] - out_each[0];
-      for_sweeps(lines, count, block.element_bytes,
+      const bool may_share = lines > 1 && !moves_vectors<T>(in_step, out_step);
+      for_sweeps(lines, count, block.element_bytes, may_share,
                  [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
                    move_evenly<T>(in + in_line[line] + in_each[begin], in_step,
                                   out + out_line[line] + out_each[begin], out_step, end - begin);
@@ -122,7 +147,7 @@ template <typename T, typename Move, typename Done>
       return;
     }
   }
-  for_sweeps(lines, count, block.element_bytes,
+  for_sweeps(lines, count, block.element_bytes, lines > 1,
              [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
                const std::byte* from = in + in_line[line];
                std::byte* to = out + out_line[line];
@@ -163,7 +188,7 @@ inline void move_forward(const std::byte* in, std::byte* out, const BlockArgumen
   const std::int64_t safe = last_line + bytes - static_cast<std::int64_t>(sizeof(W));
   const std::int64_t* in_each = block.in_by_out;
   out += block.out_by_out[0];
-  for_sweeps(block.in_count, last, bytes,
+  for_sweeps(block.in_count, last, bytes, block.in_count > 1,
              [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
                const std::byte* from = in + block.in_by_in[line];
                std::byte* to = out + block.out_by_in[line] + begin * bytes;

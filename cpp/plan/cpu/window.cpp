@@ -10,6 +10,7 @@ namespace {
 
 // Fewer are moved as fast one by one.
 constexpr std::int64_t kMinWindowBytes = 4;
+constexpr std::int64_t kMinWindows = 4;  // of a line, as the last one is stored in parts
 
 }  // namespace
 
@@ -31,8 +32,8 @@ std::optional<WindowTile> find_window(const Problem& folded,
     in_bytes += (count - 1) * step;
     if (count == mode.extent) continue;
     result.stepped = m;
-    const bool has_several = extents[m] > count;
-    return has_several && out_bytes >= kMinWindowBytes ? std::optional(result) : std::nullopt;
+    const bool is_line = extents[m] >= kMinWindows * count;
+    return is_line && out_bytes >= kMinWindowBytes ? std::optional(result) : std::nullopt;
   }
   return std::nullopt;
 }

@@ -78,7 +78,7 @@ TEST(Window, MovesEveryLineOfElements) {
   for (const std::int64_t itemsize : {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15}) {
     for (std::int64_t step = itemsize; step <= 20; ++step) {
       for (const std::int64_t sign : {1, -1}) {
-        for (const std::int64_t extent : {17, 40, 75, 76}) {
+        for (const std::int64_t extent : {31, 64, 75, 76}) {
           plans += check({{extent, sign * step}}, itemsize);
         }
       }
@@ -133,7 +133,8 @@ TEST(Window, IsNotForRunsThatFillVectors) {
   EXPECT_FALSE(of({{50, 1}, {50, 50}}, 1)) << "columns";
   EXPECT_FALSE(of({{50, 0}, {3, -1}}, 1)) << "repeated";
   EXPECT_FALSE(of({{50, 9}}, 1)) << "two bytes";
-  EXPECT_FALSE(of({{4, -1}}, 1)) << "one window is all";
+  EXPECT_FALSE(of({{63, -1}}, 1)) << "too few of them";
+  EXPECT_FALSE(of({{50, 24}, {3, -8}}, 8)) << "pixels that are longer";
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ SideRuns side_runs(const Problem& folded, std::span<const std::int64_t> block,
     const auto m = static_cast<std::size_t>(index);
     const Mode& mode = folded.modes[m];
     const std::int64_t stride = std::abs(mode.*step);
+    if (stride == 0) continue;  // the same run is read again
     if (run.extend(mode.*step, block[m], mode.extent)) {
       if (block[m] == mode.extent) continue;
       runs.continues = index;

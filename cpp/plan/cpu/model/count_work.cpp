@@ -41,7 +41,7 @@ void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parame
   const double tiles = tiles_of(folded, parameters.block, tile);
   const std::int64_t elements = elements_of(tile);
   if (mover == Mover::window) {
-    terms.generated_moves = 2 * tiles * part;
+    terms.generated_moves = tiles * part;  // a load and a store at once
     return;
   }
   if (mover != Mover::program) {
@@ -118,7 +118,9 @@ bool moves_vectors(const AxisModes& axes, std::span<const BlockMode> modes,
                    std::int64_t element_bytes) {
   if (!is_width(element_bytes) || axes.out.list().size() != 1) return false;
   const BlockMode& mode = modes[axes.out.list().front()];
-  return mode.out_step == element_bytes && mode.block >= span_of(axes.in, modes).elements &&
+  const std::int64_t lines = span_of(axes.in, modes).elements;
+  return mode.out_step == element_bytes &&
+         mode.block >= std::min(lines, kLineBytes / element_bytes) &&
          (mode.in_step == 0 || mode.in_step == -element_bytes ||
           (mode.in_step == 2 * element_bytes && element_bytes < 8));
 }
