@@ -21,7 +21,10 @@ _TYPES = ("uint8", "int16", "float32", "float64")
 
 @dataclass(frozen=True)
 class View(Case):
-    """One transposition of a view: `slices` of a C-contiguous array of shape `base`."""
+    """One transposition of a view: `slices` of a C-contiguous array of shape `base`.
+
+    Axes of which that leaves one index are repeated as often as `shape` says.
+    """
 
     base: tuple[int, ...]
     slices: tuple[tuple[int | None, int | None, int | None], ...]
@@ -34,7 +37,12 @@ class View(Case):
 
     def of(self, base: Array) -> Array:
         """Return the view of an array of shape `base`."""
-        return base[tuple(slice(*each) for each in self.slices)]
+        view = base[tuple(slice(*each) for each in self.slices)]
+        strides = tuple(
+            step if extent == taken else 0
+            for step, extent, taken in zip(view.strides, self.shape, view.shape, strict=True)
+        )
+        return np.lib.stride_tricks.as_strided(view, self.shape, strides)
 
     def cut(self, limit: int) -> Case:
         """Return the case itself: none is large."""
@@ -47,6 +55,13 @@ def _view(
     shape = tuple(len(range(*each.indices(n))) for each, n in zip(index, base, strict=True))
     slices = tuple((each.start, each.stop, each.step) for each in index)
     return View(SUITE, name, shape, tuple(axes), dtype, tuple(base), slices)
+
+
+def _repeated(
+    name: str, base: Sequence[int], shape: Sequence[int], axes: Sequence[int], dtype: str
+) -> View:
+    slices = ((None, None, None),) * len(base)
+    return View(SUITE, name, tuple(shape), tuple(axes), dtype, tuple(base), slices)
 
 
 def _images(count: int, dtype: str) -> Iterator[View]:
@@ -69,12 +84,15 @@ def _images(count: int, dtype: str) -> Iterator[View]:
     for channels, base in ((3, rgb), (4, rgba)):
         one = (all_, all_, all_, slice(1, 2))
         yield _view(f"{count}: one of {channels}", base, one, _AS_IT_LIES, dtype)
+    gray = (*rgb[:-1], 1)
+    yield _repeated(f"{count} to planes: gray to RGB", gray, rgb, _TO_PLANES, dtype)
+    yield _repeated(f"{count}: gray to RGB", gray, rgb, _AS_IT_LIES, dtype)
     planes = (count, 3, 224, 224)
     yield _view(f"{count} to pixels: flipped", planes, (all_, all_, all_, back), _TO_PIXELS, dtype)
 
 
 def _matrices(dtype: str) -> Iterator[View]:
-    """Yield rotations and every second row and column of a matrix of 16 MB."""
+    """Yield rotations of a matrix of 16 MB, every second row and column, and repeated ones."""
     side = round((16e6 / np.dtype(dtype).itemsize) ** 0.5)
     all_, back, second = slice(None), slice(None, None, -1), slice(None, None, 2)
     for name, index, axes in (
@@ -87,6 +105,8 @@ def _matrices(dtype: str) -> Iterator[View]:
         ("every second column, transposed", (all_, second), (1, 0)),
     ):
         yield _view(f"{side}^2 {name}", (side, side), index, axes, dtype)
+    for name, base in (("row", (1, side)), ("column", (side, 1))):
+        yield _repeated(f"{side}^2 repeated {name}", base, (side, side), (0, 1), dtype)
 
 
 def _tensors(dtype: str) -> Iterator[View]:
@@ -101,7 +121,7 @@ def _tensors(dtype: str) -> Iterator[View]:
 
 
 def views() -> Iterator[View]:
-    """Crops, flips, rotations, some channels or columns, mirrored tensors: uint8 to float64."""
+    """Crops, flips, rotations, some channels or columns, repeated ones, mirrored tensors."""
     for dtype in _TYPES:
         for count in (1, 32) if dtype != "float64" else (1,):
             yield from _images(count, dtype)
@@ -143,6 +163,7 @@ def _opencv_call(case: View, x: Array, out: Array) -> Callable[[], Any] | None:
         "BGR to RGB": cv2.COLOR_BGR2RGB,
         "RGBA to RGB": cv2.COLOR_RGBA2RGB,
         "RGBA to BGR": cv2.COLOR_RGBA2BGR,
+        "gray to RGB": cv2.COLOR_GRAY2RGB,
     }
     if kind in codes and out.shape[-1] == 3:
         # Of 16 bits it takes unsigned numbers alone.

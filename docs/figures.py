@@ -61,6 +61,8 @@ def first_page() -> None:
     _, axes = pyplot.subplots(figsize=(5.5, 4.8), layout="constrained")
     for number, ((machine, threads), colour) in enumerate(series.items()):
         for row, columns in enumerate(kinds.values()):
+            if (machine, threads) not in columns:
+                continue
             ratios, at = columns[machine, threads], row + 0.18 * number - 0.27
             axes.plot([min(ratios), max(ratios)], [at, at], color=colour, lw=1, alpha=0.6)
             label = f"{names[machine]}, {threads} thread{'s' * (threads > 1)}" if not row else None

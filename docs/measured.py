@@ -26,6 +26,8 @@ ZEN5 = {
 }
 # Samples of the suites, but for the images.
 ZEN3 = {stem.replace("zen5", "zen3"): title for stem, title in ZEN5.items()}
+# Machines and threads of the table with which the README begins.
+FIRST_COLUMNS = [*itertools.product(("zen5", "zen3"), (1, 2))]
 ZEN5_SMALL = {"zen5-cubes": "cubes, all permutations", "zen5-gentt": "GenTT's shapes"}
 # New arrays of a library: its own call, ttlg's, and the threads. JAX always uses all.
 NEW_RESULTS = [
@@ -102,7 +104,10 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def first_cases() -> dict[str, dict[tuple[str, int], list[float]]]:
-    """List by kind of array, machine and threads how many times NumPy's speed ttlg has."""
+    """List by kind of array, machine and threads how many times NumPy's speed ttlg has.
+
+    A machine that has no record of a kind is left out.
+    """
     kinds: list[tuple[str, str, Callable[[Case], bool]]] = [
         ("uint8 images, NHWC to NCHW and back", "layouts", lambda case: case.dtype == "uint8"),
         (
@@ -114,11 +119,14 @@ def first_cases() -> dict[str, dict[tuple[str, int], list[float]]]:
         ("rank 6, float64", "sixd-sample", lambda case: True),
         ("matrices, float64", "matrices", lambda case: True),
         ("10^7 structures of 2 to 8 fields and back", "skinny", lambda case: True),
+        ("views: crops, flips, some channels", "views", lambda case: True),
     ]
     found: dict[str, dict[tuple[str, int], list[float]]] = {}
     for title, suite, takes in kinds:
         found[title] = {}
-        for stem, threads in itertools.product(("zen5", "zen3"), (1, 2)):
+        for stem, threads in FIRST_COLUMNS:
+            if not (RESULTS / f"{stem}-{suite}.json").exists():
+                continue
             results = on_threads(load(f"{stem}-{suite}"), threads)
             found[title][stem, threads] = [
                 result.speed_up("numpy") for result in results if takes(result.case)
@@ -128,14 +136,14 @@ def first_cases() -> dict[str, dict[tuple[str, int], list[float]]]:
 
 def first_table() -> str:
     """Write the speeds over NumPy's with which the README begins: medians and ranges."""
+
+    def cell(ratios: Sequence[float] | None) -> str:
+        if not ratios:
+            return "not measured"
+        return f"{statistics.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
+
     rows = [
-        [
-            title,
-            *(
-                f"{statistics.median(each):.1f} ({min(each):.1f} to {max(each):.1f})"
-                for each in columns.values()
-            ),
-        ]
+        [title, *(cell(columns.get(key)) for key in FIRST_COLUMNS)]
         for title, columns in first_cases().items()
     ]
     zen5, zen3 = ("AMD Zen 5, 1 thread", "2 threads"), ("AMD Zen 3, 1 thread", "2 threads")

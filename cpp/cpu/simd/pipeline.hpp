@@ -107,10 +107,18 @@ inline bool is_busy(const BlockPipeline& pipeline) {
   advance(pipeline, lines);
 }
 
-inline auto advance_if_busy(const BlockArguments& block) {
-  return [&pipeline = *block.pipeline, busy = is_busy(*block.pipeline)](std::int64_t lines) {
-    if (busy) advance_out_of_line(pipeline, lines);
-  };
+// Advances a block's pipeline if it had anything to do when the block began.
+struct Advance {
+  BlockPipeline& pipeline;
+  bool is_needed;
+
+  [[gnu::always_inline]] inline void operator()(std::int64_t lines) const {
+    if (is_needed) advance_out_of_line(pipeline, lines);
+  }
+};
+
+inline Advance advance_if_busy(const BlockArguments& block) {
+  return {*block.pipeline, is_busy(*block.pipeline)};
 }
 
 }  // namespace

@@ -15,18 +15,29 @@
 namespace ttlg::cpu {
 namespace {
 
-// Calls sweep(line, begin, end) for all lines of every few elements: few enough that the pipeline
-// advances after every 8 lines of memory and, if there is a next line that reads other parts of the
-// same source lines, that these stay in L1 for it, even where they share a few of its sets.
+// Calls sweep(line, begin, end) for all lines of elements: of few at a time if the pipeline must
+// advance after every 8 lines of memory, or if the next line may read other parts of the same
+// source lines, which then stay in L1 for it, even where they share a few of its sets.
 template <typename Sweep>
 [[gnu::always_inline]] inline void for_sweeps(std::int64_t lines, std::int64_t count,
                                               std::int64_t element_bytes, bool may_share,
-                                              const Sweep& sweep) {
-  const std::int64_t few = 8 * kLineBytes / element_bytes + 1;
-  const std::int64_t step = few < 32 || !may_share ? few : 32;
-  for (std::int64_t begin = 0; begin < count; begin += step) {
+                                              const Advance& done, const Sweep& sweep) {
+  const std::int64_t eight_lines = 8 * kLineBytes / element_bytes + 1;
+  const std::int64_t few = done.is_needed || may_share ? eight_lines : count;
+  const auto sweep_part = [&](std::int64_t line, std::int64_t begin, std::int64_t step) {
     const std::int64_t end = begin + step < count ? begin + step : count;
-    for (std::int64_t line = 0; line < lines; ++line) sweep(line, begin, end);
+    sweep(line, begin, end);
+    done(ceil_div((end - begin) * element_bytes, kLineBytes));
+  };
+  if (may_share) {
+    const std::int64_t step = few < 32 ? few : 32;
+    for (std::int64_t begin = 0; begin < count; begin += step) {
+      for (std::int64_t line = 0; line < lines; ++line) sweep_part(line, begin, step);
+    }
+  } else {
+    for (std::int64_t line = 0; line < lines; ++line) {
+      for (std::int64_t begin = 0; begin < count; begin += few) sweep_part(line, begin, few);
+    }
   }
 }
 
@@ -120,12 +131,11 @@ inline bool moves_along_out<void>(const BlockArguments& block) {
   return block.out_count >= block.in_count;
 }
 
-// Moves every element with `move`, or by move_evenly where T is their type and not void. done(n) is
-// called after about n lines.
-template <typename T, typename Move, typename Done>
+// Moves every element with `move`, or by move_evenly where T is their type and not void.
+template <typename T, typename Move>
 [[gnu::always_inline]] inline void move_elements(const std::byte* in, std::byte* out,
                                                  const BlockArguments& block, const Move& move,
-                                                 const Done& done) {
+                                                 const Advance& done) {
   const bool along_out = moves_along_out<T>(block);
   const std::int64_t lines = along_out ? block.in_count : block.out_count;
   const std::int64_t count = along_out ? block.out_count : block.in_count;
@@ -138,28 +148,26 @@ template <typename T, typename Move, typename Done>
       const std::int64_t in_step = in_each[1] - in_each[0];
       const std::int64_t out_step = out_each[1] - out_each[0];
       const bool may_share = lines > 1 && !moves_vectors<T>(in_step, out_step);
-      for_sweeps(lines, count, block.element_bytes, may_share,
+      for_sweeps(lines, count, block.element_bytes, may_share, done,
                  [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
                    move_evenly<T>(in + in_line[line] + in_each[begin], in_step,
                                   out + out_line[line] + out_each[begin], out_step, end - begin);
-                   done(ceil_div((end - begin) * block.element_bytes, kLineBytes));
                  });
       return;
     }
   }
-  for_sweeps(lines, count, block.element_bytes, lines > 1,
+  for_sweeps(lines, count, block.element_bytes, lines > 1, done,
              [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
                const std::byte* from = in + in_line[line];
                std::byte* to = out + out_line[line];
 #pragma GCC unroll 4
                for (std::int64_t i = begin; i < end; ++i) move(to + out_each[i], from + in_each[i]);
-               done(ceil_div((end - begin) * block.element_bytes, kLineBytes));
              });
 }
 
-template <typename T, typename Done>
+template <typename T>
 [[gnu::always_inline]] inline void move_whole(const std::byte* in, std::byte* out,
-                                              const BlockArguments& block, const Done& done) {
+                                              const BlockArguments& block, const Advance& done) {
   move_elements<T>(
       in, out, block,
       [](std::byte* to, const std::byte* from) { std::memcpy(to, from, sizeof(T)); }, done);
@@ -176,9 +184,9 @@ inline bool writes_forward(const BlockArguments& block) {
 // Moves elements of half a W or more as whole Ws: what one writes too much, the next one
 // overwrites. The last element of a line has no next one, and in the line that lies last in the
 // input too much might be read: these are moved exactly.
-template <typename W, typename Half, typename Done>
+template <typename W, typename Half>
 inline void move_forward(const std::byte* in, std::byte* out, const BlockArguments& block,
-                         const Done& done) {
+                         const Advance& done) {
   const std::int64_t bytes = block.element_bytes;
   const std::int64_t last = block.out_count - 1;
   std::int64_t last_line = 0;
@@ -188,7 +196,7 @@ inline void move_forward(const std::byte* in, std::byte* out, const BlockArgumen
   const std::int64_t safe = last_line + bytes - static_cast<std::int64_t>(sizeof(W));
   const std::int64_t* in_each = block.in_by_out;
   out += block.out_by_out[0];
-  for_sweeps(block.in_count, last, bytes, block.in_count > 1,
+  for_sweeps(block.in_count, last, bytes, block.in_count > 1, done,
              [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
                const std::byte* from = in + block.in_by_in[line];
                std::byte* to = out + block.out_by_in[line] + begin * bytes;
@@ -202,7 +210,6 @@ inline void move_forward(const std::byte* in, std::byte* out, const BlockArgumen
                    move_words<Half, 1>(to, from + in_each[i], bytes);
                  }
                }
-               done(ceil_div((end - begin) * bytes, kLineBytes));
              });
   for (std::int64_t line = 0; line < block.in_count; ++line) {
     move_words<Half, 1>(out + block.out_by_in[line] + last * bytes,
@@ -210,9 +217,8 @@ inline void move_forward(const std::byte* in, std::byte* out, const BlockArgumen
   }
 }
 
-template <typename Done>
 inline void move_any_elements(const std::byte* in, std::byte* out, const BlockArguments& block,
-                              const Done& done) {
+                              const Advance& done) {
   const std::int64_t bytes = block.element_bytes;
   if (block.out_is_even) {
     if (bytes == 1) return move_whole<std::uint8_t>(in, out, block, done);

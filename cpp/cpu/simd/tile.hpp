@@ -1,6 +1,7 @@
 // The tile kernel: transposes tiles in registers, as many as cover a block.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -149,6 +150,55 @@ void tile(const std::byte* in, std::byte* out, const BlockArguments& block) {
 #endif
   } else {
     tile_with<T, NarrowTile<T, 16>>(in, out, block, steps);
+  }
+}
+
+// Rows of the input at equal steps that are not those of elements, so that no vector reads them
+// whole: some are packed at a time, and tiles transpose what is packed.
+template <typename T>
+void tile_packed(const std::byte* in, std::byte* out, const BlockArguments& block) {
+  constexpr std::int64_t kSize = sizeof(T);
+  constexpr std::int64_t kColumns = kPackedRowBytes / kSize;
+  static constexpr auto kRowOffsets = [] {
+    std::array<std::int64_t, kPackedRows> offsets{};
+    for (std::size_t k = 0; k < offsets.size(); ++k) {
+      offsets[k] = static_cast<std::int64_t>(k) * kPackedRowBytes;
+    }
+    return offsets;
+  }();
+  alignas(kLineBytes) std::byte packed[kPackedRows * kPackedRowBytes];
+  const std::int64_t step = block.in_by_in[1] - block.in_by_in[0];
+  const std::int64_t last_out = block.out_count - kPackedRows;
+  const std::int64_t last_in = block.in_count - kColumns;
+  BlockArguments part = block;
+  part.in_by_out = kRowOffsets.data();
+  part.out_count = last_out < 0 ? block.out_count : kPackedRows;
+  part.in_count = last_in < 0 ? block.in_count : kColumns;
+  // The last ones are moved back until they fit, so that tiles do.
+  for (std::int64_t o = 0; o < block.out_count; o += kPackedRows) {
+    const std::int64_t at_out = o < last_out ? o : block.out_count - part.out_count;
+    for (std::int64_t i = 0; i < block.in_count; i += kColumns) {
+      const std::int64_t at_in = i < last_in ? i : block.in_count - part.in_count;
+      for (std::int64_t row = 0; row < part.out_count; ++row) {
+        move_evenly<T>(in + block.in_by_out[at_out + row] + block.in_by_in[at_in], step,
+                       packed + row * kPackedRowBytes, kSize, part.in_count);
+      }
+      part.out_by_in = block.out_by_in + at_in;
+      tile<T>(packed, out + at_out * kSize, part);
+    }
+  }
+}
+
+template <typename T>
+void strided_copy_or_tiles(const std::byte* in, std::byte* out, const BlockArguments& block) {
+  const bool has_axes =
+      block.in_is_even && block.out_is_even && block.in_count > 1 && block.out_count > 1;
+  if (has_axes && block.out_by_out[1] - block.out_by_out[0] == sizeof(T) &&
+      packs_rows(sizeof(T), block.in_by_in[1] - block.in_by_in[0], block.in_count,
+                 block.out_count)) {
+    tile_packed<T>(in, out + block.out_by_out[0], block);
+  } else {
+    strided_copy<T>(in, out, block);
   }
 }
 

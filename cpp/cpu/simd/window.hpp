@@ -1,7 +1,6 @@
 // Lines that are moved in windows (plan/cpu/window.hpp).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -48,7 +47,8 @@ inline void move_exactly(const std::byte* in, std::byte* out, const Window& wind
     from += in_step;
     to += out_step;
   };
-  const std::int64_t last = std::min(line.count - window.written_elements, line.last_readable);
+  const std::int64_t writable = line.count - window.written_elements;
+  const std::int64_t last = writable < line.last_readable ? writable : line.last_readable;
   constexpr int kAtOnce = 4;
   std::int64_t at = 0;
   for (; at + (kAtOnce - 1) * elements <= last; at += kAtOnce * elements) {
@@ -57,8 +57,9 @@ inline void move_exactly(const std::byte* in, std::byte* out, const Window& wind
   }
   for (; at <= last; at += elements) move_whole();
   // The last window is moved back until it fits.
+  const std::int64_t last_first = line.count - elements;
   for (; at < line.count; at += elements) {
-    const std::int64_t first = std::min(at, line.count - elements);
+    const std::int64_t first = at < last_first ? at : last_first;
     move_exactly(in + first * line.in_step, out + first * window.element_bytes, window,
                  first <= line.last_readable);
   }

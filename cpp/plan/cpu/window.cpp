@@ -8,7 +8,7 @@
 namespace ttlg::cpu {
 namespace {
 
-// Fewer are moved as fast one by one.
+// Fewer are moved as fast one by one, and so is a single element of a width.
 constexpr std::int64_t kMinWindowBytes = 4;
 constexpr std::int64_t kMinWindows = 4;  // of a line, as the last one is stored in parts
 
@@ -33,7 +33,9 @@ std::optional<WindowTile> find_window(const Problem& folded,
     if (count == mode.extent) continue;
     result.stepped = m;
     const bool is_line = extents[m] >= kMinWindows * count;
-    return is_line && out_bytes >= kMinWindowBytes ? std::optional(result) : std::nullopt;
+    const bool holds_some = out_bytes > folded.element_bytes() || 2 * out_bytes > kLaneBytes;
+    return is_line && holds_some && out_bytes >= kMinWindowBytes ? std::optional(result)
+                                                                 : std::nullopt;
   }
   return std::nullopt;
 }

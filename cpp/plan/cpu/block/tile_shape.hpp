@@ -69,6 +69,20 @@ constexpr TileShape tile_shape(int vector_bytes, std::int64_t element_bytes, std
   return {TileKind::lane, lane, lane};
 }
 
+// The strided copy packs so many rows at a time, up to so many bytes of each.
+inline constexpr std::int64_t kPackedRows = 128;
+inline constexpr std::int64_t kPackedRowBytes = 2 * kLineBytes;
+
+// Whether it does: rows of elements that are some bytes apart, some of them in every line, in
+// either direction, and which are columns of the output.
+constexpr bool packs_rows(std::int64_t element_bytes, std::int64_t in_step, std::int64_t in_count,
+                          std::int64_t out_count) {
+  const std::int64_t distance = in_step < 0 ? -in_step : in_step;
+  return element_bytes <= 8 && in_step != element_bytes && distance >= element_bytes &&
+         distance <= kLineBytes / 2 && in_count * element_bytes >= 16 &&
+         out_count * element_bytes >= 16;
+}
+
 // Whether rows that begin anywhere in their lines are streamed from registers. Otherwise they pass
 // through a buffer in L1.
 constexpr bool carries_lines(int vector_bytes) { return vector_bytes == kLineBytes; }

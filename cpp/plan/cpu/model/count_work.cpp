@@ -125,28 +125,51 @@ bool moves_vectors(const AxisModes& axes, std::span<const BlockMode> modes,
           (mode.in_step == 2 * element_bytes && element_bytes < 8));
 }
 
+// The tile that transposes what the strided copy has packed; none where it packs nothing.
+TileShape packed_tile(const AxisModes& axes, std::span<const BlockMode> modes,
+                      std::int64_t element_bytes, int vector_bytes) {
+  if (!is_width(element_bytes)) return {};
+  if (axes.in.list().size() != 1 || axes.out.list().size() != 1) return {};
+  const BlockMode& in = modes[axes.in.list().front()];
+  const BlockMode& out = modes[axes.out.list().front()];
+  if (out.out_step != element_bytes ||
+      !packs_rows(element_bytes, in.in_step, in.block, out.block)) {
+    return {};
+  }
+  return tile_shape(vector_bytes, element_bytes,
+                    std::min(in.block * element_bytes, kPackedRowBytes),
+                    std::min(out.block, kPackedRows) * element_bytes,
+                    {.in = kPackedRowBytes, .out = in.out_step});
+}
+
 void count_elements(Terms& terms, const Problem& folded, const Parameters& parameters,
-                    const Machine& machine, double part, bool in_vectors, bool reverses) {
+                    const Machine& machine, double part, const AxisModes& axes,
+                    std::span<const BlockMode> modes) {
   // To load what makes a vector, and to put it in order.
   constexpr double kMovesOfVector = 2;
   // Of elements at equal steps in the order of the input, of which none lacks its address.
   constexpr double kMovesInOrder = 0.6;
+  const std::int64_t element_bytes = folded.element_bytes();
   const double elements = as_double(folded.elements()) * part;
   const bool streams = owns_lines(folded, parameters, machine);
-  if (streams && (reverses || gathers_lines(machine.vector_bytes, folded.element_bytes()))) {
-    terms.gathered_lines = elements * as_double(folded.element_bytes()) / as_double(kLineBytes);
+  if (streams && (reverses_runs(axes, modes, element_bytes) ||
+                  gathers_lines(machine.vector_bytes, element_bytes))) {
+    terms.gathered_lines = elements * as_double(element_bytes) / as_double(kLineBytes);
     return;
   }
   if (streams) terms.streamed_elements = elements;
-  const double bytes = as_double(folded.element_bytes());
-  double moves = std::ceil(bytes / machine.vector_bytes);
-  if (in_vectors) {
-    moves = std::min(1.0, kMovesOfVector * bytes / machine.vector_bytes);
-  } else if (folded.perm.front() == 0 && is_width(folded.element_bytes())) {
+  double moves = std::ceil(as_double(element_bytes) / machine.vector_bytes);
+  const TileShape tile = packed_tile(axes, modes, element_bytes, machine.vector_bytes);
+  if (tile.kind != TileKind::none) {
+    moves *= kMovesInOrder;
+    count_tiles(terms, tile, element_bytes, elements / as_double(tile.in * tile.out));
+  } else if (moves_vectors(axes, modes, element_bytes)) {
+    moves = std::min(1.0, kMovesOfVector * as_double(element_bytes) / machine.vector_bytes);
+  } else if (folded.perm.front() == 0 && is_width(element_bytes)) {
     moves *= kMovesInOrder;
   }
   // Those of no width, where a program may take their place.
-  if (!is_width(folded.element_bytes()) && !reads_runs(folded)) moves *= 2;
+  if (!is_width(element_bytes) && !reads_runs(folded)) moves *= 2;
   terms.vectors = elements * moves;
 }
 
@@ -218,10 +241,9 @@ WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& par
     }
   }
   if (shape.kind == TileKind::none) {
-    const bool reverses = reverses_runs(axes, modes, folded.element_bytes());
-    order.reverses_lines = reverses && parameters.streams_directly();
-    count_elements(terms, folded, parameters, machine, part,
-                   moves_vectors(axes, modes, folded.element_bytes()), reverses);
+    order.reverses_lines =
+        parameters.streams_directly() && reverses_runs(axes, modes, folded.element_bytes());
+    count_elements(terms, folded, parameters, machine, part, axes, modes);
     return order;
   }
   const double tiles = as_double(outside) * as_double(in.tiles(shape.in) * out.tiles(shape.out));
