@@ -24,7 +24,7 @@ bool can_tile(const Problem& folded) {
   }
   const Mode& in_mode = folded.modes.front();
   const Mode& out_mode = folded.modes[static_cast<std::size_t>(folded.perm.front())];
-  return in_mode.in_byte_stride == folded.element_bytes() &&
+  return in_mode.in_byte_stride == folded.element_bytes() && out_mode.in_byte_stride != 0 &&
          out_mode.out_byte_stride == folded.element_bytes();
 }
 
@@ -42,6 +42,7 @@ std::string why_not_tile(const Problem& folded) {
   const std::int64_t in_stride = folded.modes.front().in_byte_stride;
   const bool is_input = in_stride != folded.element_bytes();
   const Mode& out_mode = folded.modes[static_cast<std::size_t>(folded.perm.front())];
+  if (out_mode.in_byte_stride == 0) return "the output's fastest mode repeats the input's elements";
   return std::string(is_input ? "the input's" : "the output's") + " fastest mode has a stride of " +
          in_bytes(is_input ? in_stride : out_mode.out_byte_stride) + ", its elements " +
          in_bytes(folded.element_bytes());

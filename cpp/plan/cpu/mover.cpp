@@ -22,7 +22,7 @@ ShuffleMover choose_mover(const Problem& folded, std::span<const std::int64_t> e
     ShuffleMover result{Mover::channels, std::vector<std::int64_t>(extents.size(), 1)};
     // Into a buffer and out of it.
     if (const auto [kind, taken, c, s] = *channels; taken < kind.count) {
-      result.moves = 2.0 * static_cast<double>(kind.count) / static_cast<double>(taken) + 2;
+      result.moves = static_cast<double>(kind.count) / static_cast<double>(taken) + 2;
     }
     return result;
   }
