@@ -2,6 +2,7 @@
 // buffer from which whole lines are streamed.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -70,5 +71,30 @@ class BlockMover {
   std::int64_t following_ = 0;
   BlockPipeline pipeline_;
 };
+
+template <typename Visit>
+void BlockMover::for_each(std::span<const int> modes, const Visit& visit) const {
+  std::array<std::int64_t, kMaxRank> index;
+  std::fill_n(index.begin(), modes.size(), 0);
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  std::int64_t staging = 0;
+  std::size_t k = 0;
+  do {
+    visit(in, out, staging);
+    for (k = 0; k < modes.size(); ++k) {
+      const auto m = static_cast<std::size_t>(modes[k]);
+      const BlockMode& mode = block_.modes[m];
+      in += mode.in_step;
+      out += mode.out_step;
+      staging += mode.staging_step;
+      if (++index[k] < extent_[m]) break;
+      in -= index[k] * mode.in_step;
+      out -= index[k] * mode.out_step;
+      staging -= index[k] * mode.staging_step;
+      index[k] = 0;
+    }
+  } while (k < modes.size());
+}
 
 }  // namespace ttlg::cpu

@@ -119,7 +119,6 @@ class GatheredRun {
   std::int64_t at_;              // of them, where the next line begins
 };
 
-template <typename Advance>
 void gather_run(const std::byte* in, std::byte* out, const BlockArguments& block,
                 const Advance& advance) {
   constexpr std::int64_t kAtOnce = 8;
@@ -154,7 +153,7 @@ template <typename V, int... kI>
 }
 
 // A run of the output that the input has backwards, element by element.
-template <typename T, typename Advance>
+template <typename T>
 void reverse_run(const std::byte* in, std::byte* out, const BlockArguments& block,
                  const Advance& advance) {
   using V = VectorOf<T, kVectorBytes>;
@@ -184,7 +183,7 @@ void reverse_run(const std::byte* in, std::byte* out, const BlockArguments& bloc
 }
 
 // Whether the block is such a run, and was moved.
-template <typename T, typename Advance>
+template <typename T>
 bool reversed_run(const std::byte* in, std::byte* out, const BlockArguments& block,
                   const Advance& advance) {
   const std::int64_t bytes = sizeof(T);

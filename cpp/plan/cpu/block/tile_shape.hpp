@@ -74,9 +74,9 @@ inline constexpr std::int64_t kPackedRows = 128;
 inline constexpr std::int64_t kPackedRowBytes = 2 * kLineBytes;
 
 // Whether it does: rows of elements that are some bytes apart, some of them in every line, in
-// either direction, and which are columns of the output.
-constexpr bool packs_rows(std::int64_t element_bytes, std::int64_t in_step, std::int64_t in_count,
-                          std::int64_t out_count) {
+// either direction, and which are columns of the output. Inlined always, as above.
+[[gnu::always_inline]] constexpr bool packs_rows(std::int64_t element_bytes, std::int64_t in_step,
+                                                 std::int64_t in_count, std::int64_t out_count) {
   const std::int64_t distance = in_step < 0 ? -in_step : in_step;
   return element_bytes <= 8 && in_step != element_bytes && distance >= element_bytes &&
          distance <= kLineBytes / 2 && in_count * element_bytes >= 16 &&

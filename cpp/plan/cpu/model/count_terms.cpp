@@ -149,7 +149,7 @@ class Counter {
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
     const ByLevel levels =
         parts_of_levels(parameters_.streaming ? in_bytes : in_bytes + bytes_, threads_, machine_);
-    if (is_like_copy()) {
+    if (is_like_copy(levels)) {
       count_like_copy(times(levels, in_lines(in_bytes + bytes_) / 2 * part_));
       return;
     }
@@ -185,11 +185,12 @@ class Counter {
   }
 
   // Whether the same holds of what it writes, from registers, so that the hardware prefetches what
-  // is read: forwards or backwards, but where it turns around at the end of each of many rows.
-  bool is_like_copy() const {
+  // is read: forwards or backwards, but where it turns around at the end of each of many rows,
+  // which come from memory.
+  bool is_like_copy(const ByLevel& levels) const {
     if (!is_run_in_order() || out_.count > 1 || parameters_.staged) return false;
     if (parameters_.streaming && !order_.reverses_lines) return false;
-    return (parameters_.prefetch > 0) == mirrors_rows();
+    return (parameters_.prefetch > 0) == (mirrors_rows() && levels[2] > 0.5);
   }
 
   bool mirrors_rows() const {
