@@ -119,7 +119,7 @@ def first_cases() -> dict[str, dict[tuple[str, int], list[float]]]:
         ("rank 6, float64", "sixd-sample", lambda case: True),
         ("matrices, float64", "matrices", lambda case: True),
         ("10^7 structures of 2 to 8 fields and back", "skinny", lambda case: True),
-        ("views: crops, flips, some channels", "views", lambda case: True),
+        ("views: crops, flips, channels", "views", lambda case: True),
     ]
     found: dict[str, dict[tuple[str, int], list[float]]] = {}
     for title, suite, takes in kinds:
@@ -139,7 +139,7 @@ def first_table() -> str:
 
     def cell(ratios: Sequence[float] | None) -> str:
         if not ratios:
-            return "not measured"
+            return "-"
         return f"{statistics.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
 
     rows = [
