@@ -18,7 +18,7 @@ namespace {
 
 using Side = test::Placement::Side;
 
-// A matrix whose rows and columns are some bytes apart, in blocks of up to so many of them.
+// A matrix whose rows and columns are some bytes apart, in blocks of at most `longest` of each.
 struct Matrix {
   std::int64_t rows;
   std::int64_t columns;
