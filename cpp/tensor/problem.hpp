@@ -42,6 +42,8 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 
   std::int64_t elements() const;
+  // Whether the fastest mode is the same on both sides.
+  bool keeps_fastest_mode() const { return !perm.empty() && perm.front() == 0; }
   // Whether elements keep their bits, so that whatever moves these carries the problem out.
   bool moves_bits() const { return in_bytes == out_bytes && map.is_identity(); }
   // Why what moves bits cannot carry it out, in words; empty where it can.

@@ -129,7 +129,7 @@ class Search {
         start.point = {.kernel = kernel,
                        .path = path,
                        .in_doublings = 2,
-                       .out_doublings = folded_.perm.front() == 0 ? kLongRun : 2,
+                       .out_doublings = folded_.keeps_fastest_mode() ? kLongRun : 2,
                        .threads = threads_};
         start.seconds = evaluate(start.point);
       }

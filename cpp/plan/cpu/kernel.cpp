@@ -19,7 +19,7 @@ std::string in_bytes(std::int64_t bytes) {
 }
 
 bool can_tile(const Problem& folded) {
-  if (is_copy(folded) || folded.perm.front() == 0 || !is_width(folded.element_bytes())) {
+  if (is_copy(folded) || folded.keeps_fastest_mode() || !is_width(folded.element_bytes())) {
     return false;
   }
   const Mode& in_mode = folded.modes.front();
@@ -38,7 +38,7 @@ std::string why_not_tile(const Problem& folded) {
   if (!is_width(folded.element_bytes())) {
     return "elements (runs included) of " + in_bytes(folded.element_bytes());
   }
-  if (folded.perm.front() == 0) return "the same fastest mode on both sides";
+  if (folded.keeps_fastest_mode()) return "the same fastest mode on both sides";
   const std::int64_t in_stride = folded.modes.front().in_byte_stride;
   const bool is_input = in_stride != folded.element_bytes();
   const Mode& out_mode = folded.modes[static_cast<std::size_t>(folded.perm.front())];

@@ -29,9 +29,6 @@ void order_loops(const Problem& folded, std::span<const std::int64_t> block,
   }
 }
 
-// Whether both sides follow the same mode, so that a block is a run and has no rows to keep.
-bool is_in_order(const Problem& folded) { return !folded.perm.empty() && folded.perm.front() == 0; }
-
 StorePath path_of(const Parameters& parameters) {
   if (parameters.staged) return parameters.streaming ? StorePath::staged : StorePath::cached_staged;
   return parameters.streaming ? StorePath::direct : StorePath::cached;
@@ -41,7 +38,7 @@ StorePath path_of(const Parameters& parameters) {
 
 SearchSpace::SearchSpace(const Problem& folded)
     : folded_(folded),
-      grain_(std::max(folded.element_bytes(), kLineBytes) * (is_in_order(folded) ? 16 : 1)),
+      grain_(std::max(folded.element_bytes(), kLineBytes) * (folded.keeps_fastest_mode() ? 16 : 1)),
       ranked_(rank_loops(folded.perm)) {}
 
 const Parameters* SearchSpace::parameters_of(const SearchPoint& point) {

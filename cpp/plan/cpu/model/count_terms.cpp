@@ -181,7 +181,8 @@ class Counter {
 
   // Whether what a block reads is one run, in the order in which it is written.
   bool is_run_in_order() const {
-    return parameters_.kernel != Kernel::reference && folded_.perm.front() == 0 && in_.count == 1;
+    return parameters_.kernel != Kernel::reference && folded_.keeps_fastest_mode() &&
+           in_.count == 1;
   }
 
   // Whether the same holds of what it writes, from registers, so that the hardware prefetches what
