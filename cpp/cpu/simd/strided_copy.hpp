@@ -10,6 +10,7 @@
 #include "cpu/simd/move_run.hpp"
 #include "cpu/simd/pipeline.hpp"
 #include "cpu/simd/vectors.hpp"
+#include "plan/cpu/block/tile_shape.hpp"
 #include "tensor/integer.hpp"
 
 namespace ttlg::cpu {
@@ -81,16 +82,8 @@ inline void move_to_vectors(const std::byte* from, std::int64_t in_step, std::by
   for (; i < count; ++i) store(to + i * kBytes, at(i));
 }
 
-// Whether elements at these steps become a run by a loop of vectors: repeated, reversed and every
-// other one. The compiler vectorizes the loops whose steps are constants.
-template <typename T>
-constexpr bool moves_vectors(std::int64_t in_step, std::int64_t out_step) {
-  constexpr std::int64_t kBytes = sizeof(T);
-  return out_step == kBytes &&
-         (in_step == 0 || in_step == -kBytes || (kBytes < 8 && in_step == 2 * kBytes));
-}
-
-// Moves elements from places at equal steps to others, without tables.
+// Moves elements from places at equal steps to others, without tables. The compiler vectorizes the
+// loops whose steps are constants, those that moves_vectors names.
 template <typename T>
 inline void move_evenly(const std::byte* __restrict from, std::int64_t in_step,
                         std::byte* __restrict to, std::int64_t out_step, std::int64_t count) {
@@ -123,8 +116,8 @@ inline bool moves_along_out(const BlockArguments& block) {
   constexpr std::int64_t kFewVectors = 64 / sizeof(T);
   if (block.out_count >= block.in_count) return true;
   return block.out_is_even && block.out_count >= kFewVectors &&
-         moves_vectors<T>(block.in_by_out[1] - block.in_by_out[0],
-                          block.out_by_out[1] - block.out_by_out[0]);
+         moves_vectors(sizeof(T), block.in_by_out[1] - block.in_by_out[0],
+                       block.out_by_out[1] - block.out_by_out[0]);
 }
 template <>
 inline bool moves_along_out<void>(const BlockArguments& block) {
@@ -147,7 +140,7 @@ template <typename T, typename Move>
     if (count > 1 && (along_out ? block.out_is_even : block.in_is_even)) {
       const std::int64_t in_step = in_each[1] - in_each[0];
       const std::int64_t out_step = out_each[1] - out_each[0];
-      const bool may_share = lines > 1 && !moves_vectors<T>(in_step, out_step);
+      const bool may_share = lines > 1 && !moves_vectors(sizeof(T), in_step, out_step);
       for_sweeps(lines, count, block.element_bytes, may_share, done,
                  [&](std::int64_t line, std::int64_t begin, std::int64_t end) {
                    move_evenly<T>(in + in_line[line] + in_each[begin], in_step,

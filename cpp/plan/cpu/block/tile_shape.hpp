@@ -69,7 +69,15 @@ constexpr TileShape tile_shape(int vector_bytes, std::int64_t element_bytes, std
   return {TileKind::lane, lane, lane};
 }
 
-// The strided copy packs so many rows at a time, up to so many bytes of each.
+// Whether the strided copy makes a run of elements at these steps by a loop of vectors: repeated,
+// reversed and every other one. Inlined always, as above.
+[[gnu::always_inline]] constexpr bool moves_vectors(std::int64_t element_bytes,
+                                                    std::int64_t in_step, std::int64_t out_step) {
+  return out_step == element_bytes && (in_step == 0 || in_step == -element_bytes ||
+                                       (in_step == 2 * element_bytes && element_bytes < 8));
+}
+
+// Rows that the strided copy packs at a time, and the most bytes of each.
 inline constexpr std::int64_t kPackedRows = 128;
 inline constexpr std::int64_t kPackedRowBytes = 2 * kLineBytes;
 

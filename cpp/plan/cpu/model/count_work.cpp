@@ -113,16 +113,14 @@ bool reverses_runs(const AxisModes& axes, std::span<const BlockMode> modes,
   return mode.out_step == element_bytes && mode.in_step == -element_bytes;
 }
 
-// Whether elements are moved at steps for which there are loops of vectors (move_evenly).
-bool moves_vectors(const AxisModes& axes, std::span<const BlockMode> modes,
-                   std::int64_t element_bytes) {
+// Whether a block's runs are long enough for the strided copy to move them in vectors.
+bool moves_runs_in_vectors(const AxisModes& axes, std::span<const BlockMode> modes,
+                           std::int64_t element_bytes) {
   if (!is_width(element_bytes) || axes.out.list().size() != 1) return false;
   const BlockMode& mode = modes[axes.out.list().front()];
   const std::int64_t lines = span_of(axes.in, modes).elements;
-  return mode.out_step == element_bytes &&
-         mode.block >= std::min(lines, kLineBytes / element_bytes) &&
-         (mode.in_step == 0 || mode.in_step == -element_bytes ||
-          (mode.in_step == 2 * element_bytes && element_bytes < 8));
+  return mode.block >= std::min(lines, kLineBytes / element_bytes) &&
+         moves_vectors(element_bytes, mode.in_step, mode.out_step);
 }
 
 // The tile that transposes what the strided copy has packed; none where it packs nothing.
@@ -163,9 +161,9 @@ void count_elements(Terms& terms, const Problem& folded, const Parameters& param
   if (tile.kind != TileKind::none) {
     moves *= kMovesInOrder;
     count_tiles(terms, tile, element_bytes, elements / as_double(tile.in * tile.out));
-  } else if (moves_vectors(axes, modes, element_bytes)) {
+  } else if (moves_runs_in_vectors(axes, modes, element_bytes)) {
     moves = std::min(1.0, kMovesOfVector * as_double(element_bytes) / machine.vector_bytes);
-  } else if (folded.perm.front() == 0 && is_width(element_bytes)) {
+  } else if (folded.keeps_fastest_mode() && is_width(element_bytes)) {
     moves *= kMovesInOrder;
   }
   // Those of no width, where a program may take their place.
