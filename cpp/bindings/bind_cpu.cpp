@@ -63,7 +63,8 @@ py::dict describe(const Plan& plan) {
   result["channels"] = mover == cpu::Mover::channels ? plan.movers.channels->kind.count : 0;
   result["tile_vectors"] =
       mover == cpu::Mover::vector_tile ? plan.movers.vector_tile(table.lanes)->loads.size() : 0;
-  result["window_bytes"] = mover == cpu::Mover::window ? plan.movers.window->out_bytes : 0;
+  result["window_bytes"] =
+      mover == cpu::Mover::window ? plan.movers.window(whole, table.lanes)->out_bytes : 0;
   result["level_bytes"] = table.lanes * cpu::kLaneBytes;
   return result;
 }

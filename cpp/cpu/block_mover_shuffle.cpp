@@ -74,7 +74,7 @@ void BlockMover::move_some_channels(const std::byte* in, std::byte* to, bool sta
 }
 
 void BlockMover::move_windows(const std::byte* in, std::byte* to, bool staged) {
-  const Window& window = *plan_.movers.window;
+  const Window& window = *plan_.movers.window(extent_, table_.lanes);
   const BlockMode& stepped = block_.modes[window.stepped_mode];
   const std::int64_t all = extent_[window.stepped_mode];
   const bool is_idle = plan_.parameters.prefetch == 0 && !staged && read_next_.empty();
@@ -94,7 +94,8 @@ void BlockMover::move_windows(const std::byte* in, std::byte* to, bool staged) {
       const std::int64_t first = std::min(at, all - std::max(taken, window.elements));
       const std::int64_t in_offset = from + first * stepped.in_step;
       const std::int64_t vector = in_offset + window.load;
-      const std::int64_t room = stepped.in_step < 0 ? vector - low : high - kLaneBytes - vector;
+      const std::int64_t room =
+          stepped.in_step < 0 ? vector - low : high - window.vector_bytes - vector;
       WindowLine line{.count = at + taken - first, .in_step = stepped.in_step, .last_readable = 0};
       line.last_readable = line.count;
       if (const std::int64_t step = std::abs(line.in_step); room < line.count * step) {

@@ -186,6 +186,24 @@ template <int kBytes>
 #endif
 }
 
+// Word i is word indices[i] of `value`, in any lane.
+template <int kBytes>
+[[gnu::always_inline]] inline Bytes<kBytes> permute_words(Bytes<kBytes> value,
+                                                          VectorOf<std::uint32_t, kBytes> indices) {
+#if defined(__AVX512BW__)
+  if constexpr (kBytes == 64) {
+    return reinterpret_cast<Bytes<64>>(_mm512_permutexvar_epi32(reinterpret_cast<__m512i>(indices),
+                                                                reinterpret_cast<__m512i>(value)));
+  }
+#endif
+#if defined(__AVX2__)
+  if constexpr (kBytes == 32) {
+    return reinterpret_cast<Bytes<32>>(_mm256_permutevar8x32_epi32(
+        reinterpret_cast<__m256i>(value), reinterpret_cast<__m256i>(indices)));
+  }
+#endif
+}
+
 // An aligned vector around the caches. Vectors of less than a line must make it whole one right
 // after the other.
 template <int kBytes>

@@ -12,38 +12,67 @@
 namespace ttlg::cpu {
 namespace {
 
-// Up to a lane: so that the compiler leaves out what moves longer runs.
+// What permutes a window's vector: its bytes in a lane, its words in a longer vector. Copied from
+// the window, which what is stored could change, for all that the compiler knows.
+template <int kBytes>
+struct Permutation {
+  using Words = VectorOf<std::uint32_t, kBytes>;
+
+  explicit Permutation(const Window& window)
+      : words(load<Words>(reinterpret_cast<const std::byte*>(window.words.data()))) {}
+
+  [[gnu::always_inline]] Bytes<kBytes> operator()(Bytes<kBytes> value) const {
+    return permute_words<kBytes>(value, words);
+  }
+
+  Words words;
+};
+
+template <>
+struct Permutation<kLaneBytes> {
+  explicit Permutation(const Window& window) : bytes(window.bytes) {}
+
+  [[gnu::always_inline]] Bytes<kLaneBytes> operator()(Bytes<kLaneBytes> value) const {
+    return shuffle_bytes<kLaneBytes>(value, bytes.data());
+  }
+
+  alignas(kLaneBytes) ByteIndices bytes;
+};
+
+// Up to a vector: so that the compiler leaves out what moves longer runs.
+template <int kBytes>
 inline void move_part(std::byte* to, const std::byte* from, std::int64_t bytes) {
-  if (bytes > kLaneBytes) __builtin_unreachable();
+  if (bytes > kBytes) __builtin_unreachable();
   move_run(to, from, bytes);
 }
 
 // Reads no more than the window, unless a vector may be read, and stores no more.
+template <int kBytes>
 inline void move_exactly(const std::byte* in, std::byte* out, const Window& window,
-                         bool is_readable) {
-  alignas(kLaneBytes) std::byte bytes[kLaneBytes] = {};
-  Bytes<kLaneBytes> vector;
+                         const Permutation<kBytes>& permuted, bool is_readable) {
+  alignas(kBytes) std::byte bytes[kBytes] = {};
+  Bytes<kBytes> vector;
   if (is_readable) {
-    vector = load<Bytes<kLaneBytes>>(in + window.load);
+    vector = load<Bytes<kBytes>>(in + window.load);
   } else {
-    move_part(bytes + (window.begin - window.load), in + window.begin, window.in_bytes);
-    vector = load<Bytes<kLaneBytes>>(bytes);
+    move_part<kBytes>(bytes + (window.begin - window.load), in + window.begin, window.in_bytes);
+    vector = load<Bytes<kBytes>>(bytes);
   }
-  store(bytes, shuffle_bytes<kLaneBytes>(vector, window.bytes.data()));
-  move_part(out, bytes, window.out_bytes);
+  store(bytes, permuted(vector));
+  move_part<kBytes>(out, bytes, window.out_bytes);
 }
 
-[[maybe_unused]] void move_windows(const std::byte* in, std::byte* out, const Window& window,
-                                   const WindowLine& line) {
-  // Copies: what is stored could change the window's own, for all that the compiler knows.
-  alignas(kLaneBytes) const ByteIndices bytes = window.bytes;
+template <int kBytes>
+void move_windows_of(const std::byte* in, std::byte* out, const Window& window,
+                     const WindowLine& line) {
+  const Permutation<kBytes> permuted(window);
   const std::int64_t elements = window.elements;
   const std::int64_t in_step = elements * line.in_step;
   const std::int64_t out_step = window.out_bytes;
   const std::byte* from = in + window.load;
   std::byte* to = out;
   const auto move_whole = [&] {
-    store(to, shuffle_bytes<kLaneBytes>(load<Bytes<kLaneBytes>>(from), bytes.data()));
+    store(to, permuted(load<Bytes<kBytes>>(from)));
     from += in_step;
     to += out_step;
   };
@@ -60,9 +89,20 @@ inline void move_exactly(const std::byte* in, std::byte* out, const Window& wind
   const std::int64_t last_first = line.count - elements;
   for (; at < line.count; at += elements) {
     const std::int64_t first = at < last_first ? at : last_first;
-    move_exactly(in + first * line.in_step, out + first * window.element_bytes, window,
-                 first <= line.last_readable);
+    move_exactly<kBytes>(in + first * line.in_step, out + first * window.element_bytes, window,
+                         permuted, first <= line.last_readable);
   }
+}
+
+[[maybe_unused]] void move_windows(const std::byte* in, std::byte* out, const Window& window,
+                                   const WindowLine& line) {
+  if constexpr (kVectorBytes > 32) {
+    if (window.vector_bytes > 32) return move_windows_of<64>(in, out, window, line);
+  }
+  if constexpr (kVectorBytes > 16) {
+    if (window.vector_bytes > 16) return move_windows_of<32>(in, out, window, line);
+  }
+  move_windows_of<kLaneBytes>(in, out, window, line);
 }
 
 }  // namespace

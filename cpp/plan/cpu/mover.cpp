@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <ranges>
 #include <stdexcept>
 #include <utility>
 
@@ -28,8 +29,20 @@ ShuffleMover choose_mover(const Problem& folded, std::span<const std::int64_t> e
   }
   std::vector<std::int64_t> tile = vector_tile(folded, extents, vector_bytes);
   if (!tile.empty()) return {Mover::vector_tile, std::move(tile)};
-  if (auto window = find_window(folded, extents)) return {Mover::window, std::move(window->tile)};
+  if (auto window = find_window(folded, extents, vector_bytes)) {
+    return {Mover::window, std::move(window->tile)};
+  }
   return {Mover::program, shuffle_tile(folded)};
+}
+
+const Window* Movers::window(std::span<const std::int64_t> extents, int lanes) const {
+  for (const std::optional<Window>& each : std::views::reverse(windows)) {
+    if (each && each->vector_bytes <= lanes * kLaneBytes &&
+        extents[each->stepped_mode] >= each->elements) {
+      return &*each;
+    }
+  }
+  return nullptr;
 }
 
 Mover Movers::choose(std::span<const std::int64_t> extents, int lanes,
@@ -37,7 +50,7 @@ Mover Movers::choose(std::span<const std::int64_t> extents, int lanes,
   if (channels && extents[channels->structure_mode] >= least_structures) return Mover::channels;
   const std::optional<VectorTile>& tile = vector_tile(lanes);
   if (tile && holds(extents, tile->tile)) return Mover::vector_tile;
-  if (window && extents[window->stepped_mode] >= window->elements) return Mover::window;
+  if (window(extents, lanes) != nullptr) return Mover::window;
   return holds(extents, program.tile) ? Mover::program : Mover::block_kernel;
 }
 
@@ -60,17 +73,16 @@ Movers make_movers(const Problem& folded, const Block& block,
   if (const auto channels = find_channels(folded, extents)) {
     movers.channels = make_channel_block(folded, *channels, extents);
   }
-  if (const auto tile = find_window(folded, extents)) {
-    movers.window = make_window(folded, *tile, extents);
-  }
-  std::int64_t vector_bytes = kLaneBytes;
-  for (std::optional<VectorTile>& each : movers.vector_tiles) {
+  for (std::size_t i = 0; i < movers.windows.size(); ++i) {
+    const std::int64_t vector_bytes = kLaneBytes << i;
+    if (const auto tile = find_window(folded, extents, vector_bytes)) {
+      movers.windows[i] = make_window(folded, *tile, extents);
+    }
     const std::vector<std::int64_t> tile = vector_tile(folded, extents, vector_bytes);
     if (!tile.empty()) {
-      each =
+      movers.vector_tiles[i] =
           make_vector_tile(block, of_block(tile), lane_bits(vector_bytes, folded.element_bytes()));
     }
-    vector_bytes *= 2;
   }
   return movers;
 }

@@ -47,13 +47,17 @@ ShuffleMover choose_mover(const Problem& folded, std::span<const std::int64_t> e
 struct Movers {
   std::optional<ChannelBlock> channels{};
   std::array<std::optional<VectorTile>, 3> vector_tiles{};  // of vectors of 16, 32 and 64 bytes
-  std::optional<Window> window{};
+  std::array<std::optional<Window>, 3> windows{};           // likewise
   ShuffleTables program{};
 
   // That of vectors with this number of lanes.
   const std::optional<VectorTile>& vector_tile(int lanes) const {
     return vector_tiles[static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(lanes)))];
   }
+
+  // The longest window, in vectors of up to this number of lanes, that a block of these extents
+  // holds; null where there is none.
+  const Window* window(std::span<const std::int64_t> extents, int lanes) const;
 
   // What moves a block that has these extents of the plan's block, at a level whose code for the
   // channels takes no fewer structures than that.

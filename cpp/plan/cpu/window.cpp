@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "tensor/integer.hpp"
 
@@ -12,32 +13,51 @@ namespace {
 constexpr std::int64_t kMinWindowBytes = 4;
 constexpr std::int64_t kMinWindows = 4;  // of a line, as the last one is stored in parts
 
-}  // namespace
-
-std::optional<WindowTile> find_window(const Problem& folded,
-                                      std::span<const std::int64_t> extents) {
-  if (folded.element_bytes() >= kLaneBytes || reads_runs(folded)) return std::nullopt;
-  WindowTile result{.tile = std::vector<std::int64_t>(extents.size(), 1), .stepped = 0};
-  std::int64_t out_bytes = folded.element_bytes();
+std::optional<WindowTile> window_of_vectors(const Problem& folded,
+                                            std::span<const std::int64_t> extents,
+                                            std::int64_t vector_bytes) {
+  const std::int64_t unit = vector_bytes > kLaneBytes ? kWordBytes : 1;
+  if (folded.element_bytes() % unit != 0) return std::nullopt;
+  WindowTile result{.vector_bytes = vector_bytes,
+                    .tile = std::vector<std::int64_t>(extents.size(), 1),
+                    .stepped = 0,
+                    .out_bytes = folded.element_bytes()};
+  std::int64_t& out_bytes = result.out_bytes;
   std::int64_t in_bytes = out_bytes;
   for (const int index : folded.perm) {
     const auto m = static_cast<std::size_t>(index);
     const Mode& mode = folded.modes[m];
     const std::int64_t step = std::abs(mode.in_byte_stride);
     if (mode.out_byte_stride != out_bytes || step == 0) return std::nullopt;
+    const bool is_permuted = step % unit == 0;
     const std::int64_t count =
-        std::min({kLaneBytes / out_bytes, (kLaneBytes - in_bytes) / step + 1, extents[m]});
+        is_permuted
+            ? std::min({vector_bytes / out_bytes, (vector_bytes - in_bytes) / step + 1, extents[m]})
+            : 1;
     result.tile[m] = count;
     out_bytes *= count;
     in_bytes += (count - 1) * step;
     if (count == mode.extent) continue;
     result.stepped = m;
     const bool is_line = extents[m] >= kMinWindows * count;
-    const bool holds_some = out_bytes > folded.element_bytes() || 2 * out_bytes > kLaneBytes;
+    const bool holds_some = out_bytes > folded.element_bytes() || 2 * out_bytes > vector_bytes;
     return is_line && holds_some && out_bytes >= kMinWindowBytes ? std::optional(result)
                                                                  : std::nullopt;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<WindowTile> find_window(const Problem& folded, std::span<const std::int64_t> extents,
+                                      std::int64_t vector_bytes) {
+  std::optional<WindowTile> result;
+  if (folded.element_bytes() >= kLaneBytes || reads_runs(folded)) return result;
+  for (std::int64_t bytes = kLaneBytes; bytes <= vector_bytes; bytes *= 2) {
+    auto window = window_of_vectors(folded, extents, bytes);
+    if (window && (!result || window->out_bytes > result->out_bytes)) result = std::move(window);
+  }
+  return result;
 }
 
 Window make_window(const Problem& folded, const WindowTile& tile,
@@ -63,18 +83,26 @@ Window make_window(const Problem& folded, const WindowTile& tile,
     ++number;
   }
   const std::int64_t size = folded.element_bytes();
+  result.vector_bytes = tile.vector_bytes;
   result.element_bytes = std::ssize(offsets) * size / result.elements;
-  result.written_elements = ceil_div(kLaneBytes, result.element_bytes);
+  result.written_elements = ceil_div(tile.vector_bytes, result.element_bytes);
   const auto [first, last] = std::ranges::minmax(offsets);
   result.out_bytes = std::ssize(offsets) * size;
   result.begin = first;
   result.in_bytes = last + size - first;
   // Beyond the window lies the next one: a vector reaches there, and not back.
-  result.load = folded.modes[tile.stepped].in_byte_stride < 0 ? last + size - kLaneBytes : first;
+  result.load =
+      folded.modes[tile.stepped].in_byte_stride < 0 ? last + size - tile.vector_bytes : first;
   result.bytes.fill(kNoByte);
+  result.words.fill(0);
   for (std::int64_t i = 0; i < result.out_bytes; ++i) {
-    result.bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(
-        offsets[static_cast<std::size_t>(i / size)] + i % size - result.load);
+    const std::int64_t from = offsets[static_cast<std::size_t>(i / size)] + i % size - result.load;
+    if (tile.vector_bytes == kLaneBytes) {
+      result.bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(from);
+    } else if (i % kWordBytes == 0) {
+      result.words[static_cast<std::size_t>(i / kWordBytes)] =
+          static_cast<std::uint32_t>(from / kWordBytes);
+    }
   }
   return result;
 }

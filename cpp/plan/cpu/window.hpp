@@ -1,9 +1,10 @@
 // Windows: elements that follow one another in the output and lie within a vector in the input,
 // such as pixels whose channels are reversed or left out, or which are mirrored. A vector is read,
-// its bytes are permuted, and a vector is written, of which the next one overwrites what is too
-// much.
+// permuted, and written, of which the next one overwrites what is too much. Vectors of 16 bytes are
+// permuted byte by byte, longer ones word by word.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,18 +17,25 @@
 
 namespace ttlg::cpu {
 
+inline constexpr std::int64_t kWordBytes = 4;
+
 // The elements of a folded problem that make a window.
 struct WindowTile {
+  std::int64_t vector_bytes;
   std::vector<std::int64_t> tile;  // extents of the problem's modes
   std::size_t stepped;             // the mode along which windows follow one another
+  std::int64_t out_bytes;
 };
 
-// Those of blocks with these extents. None where the input's fastest modes are read forwards in
-// whole vectors: other programs move as much with every shuffle, and store it once.
-std::optional<WindowTile> find_window(const Problem& folded, std::span<const std::int64_t> extents);
+// The largest ones of blocks with these extents, in vectors of up to that many bytes. None where
+// the input's fastest modes are read forwards in whole vectors: other programs move as much with
+// every shuffle, and store it once.
+std::optional<WindowTile> find_window(const Problem& folded, std::span<const std::int64_t> extents,
+                                      std::int64_t vector_bytes);
 
 // A block that is moved in windows; numbers of its modes, and bytes.
 struct Window {
+  std::int64_t vector_bytes;
   std::size_t stepped_mode;
   std::int64_t elements;          // of that mode in a window
   std::int64_t element_bytes;     // of each of these, in the output
@@ -36,8 +44,9 @@ struct Window {
   std::int64_t begin;     // in the input, from the first element
   std::int64_t in_bytes;  // from there on
   std::int64_t load;      // where the vector begins that is read, from the first element
-  alignas(kLaneBytes) ByteIndices bytes;  // what permutes it
-  std::vector<int> others;                // the modes that no window takes anything of
+  alignas(kLaneBytes) ByteIndices bytes;            // what permutes a vector of 16 bytes
+  alignas(64) std::array<std::uint32_t, 16> words;  // and a longer one
+  std::vector<int> others;                          // the modes that no window takes anything of
 };
 
 Window make_window(const Problem& folded, const WindowTile& tile,

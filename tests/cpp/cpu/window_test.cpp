@@ -17,6 +17,8 @@
 namespace ttlg::cpu {
 namespace {
 
+constexpr std::int64_t kLongestVector = 64;
+
 // An axis of a view: its extent, and the bytes from each index to the next.
 struct ViewAxis {
   std::int64_t extent;
@@ -42,7 +44,7 @@ std::optional<Plan> plan_in_windows(const Request& request, std::int64_t longest
   const Problem folded = fold_run(make_problem(request));
   Parameters parameters{.kernel = Kernel::shuffle, .staged = staged};
   for (const Mode& mode : folded.modes) parameters.block.push_back(mode.extent);
-  const auto tile = find_window(folded, parameters.block);
+  const auto tile = find_window(folded, parameters.block, kLongestVector);
   if (!tile) return std::nullopt;
   std::int64_t& stepped = parameters.block[tile->stepped];
   if (longest < stepped) {
@@ -54,7 +56,8 @@ std::optional<Plan> plan_in_windows(const Request& request, std::int64_t longest
     return std::nullopt;
   }
   Plan plan = build_plan(request, parameters);
-  return plan.movers.window ? std::optional(std::move(plan)) : std::nullopt;
+  const bool has_any = std::ranges::any_of(plan.movers.windows, &std::optional<Window>::has_value);
+  return has_any ? std::optional(std::move(plan)) : std::nullopt;
 }
 
 int check(const std::vector<ViewAxis>& axes, std::int64_t itemsize) {
@@ -89,7 +92,7 @@ TEST(Window, MovesEveryLineOfElements) {
 
 TEST(Window, MovesEveryOrderOfAFewChannels) {
   int plans = 0;
-  for (const std::int64_t itemsize : {1, 2, 3, 4}) {
+  for (const std::int64_t itemsize : {1, 2, 3, 4, 8}) {
     for (const std::int64_t channels : {2, 3, 4}) {
       for (const std::int64_t step : {1, -1, 2, -2}) {
         for (const std::int64_t gap : {0, 1, 3}) {
@@ -122,11 +125,12 @@ TEST(Window, MovesTwoAxesOfStructures) {
 }
 
 TEST(Window, IsNotForRunsThatFillVectors) {
-  const auto of = [](const std::vector<ViewAxis>& axes, std::int64_t itemsize) {
+  const auto of = [](const std::vector<ViewAxis>& axes, std::int64_t itemsize,
+                     std::int64_t vector_bytes = kLaneBytes) {
     const Problem folded = fold_run(make_problem(copy_of(axes, itemsize)));
     std::vector<std::int64_t> extents;
     for (const Mode& mode : folded.modes) extents.push_back(mode.extent);
-    return find_window(folded, extents);
+    return find_window(folded, extents, vector_bytes);
   };
   EXPECT_TRUE(of({{50, 4}, {3, 1}}, 1));
   EXPECT_FALSE(of({{50, 20}, {16, 1}}, 1)) << "rows are elements of 16 bytes";
@@ -135,6 +139,9 @@ TEST(Window, IsNotForRunsThatFillVectors) {
   EXPECT_FALSE(of({{50, 9}}, 1)) << "two bytes";
   EXPECT_FALSE(of({{63, -1}}, 1)) << "too few of them";
   EXPECT_FALSE(of({{50, 24}, {3, -8}}, 8)) << "pixels that are longer";
+  EXPECT_TRUE(of({{50, 24}, {3, -8}}, 8, 32)) << "in a vector of 32 bytes";
+  EXPECT_EQ(of({{50, -8}}, 4, 32)->vector_bytes, 32);
+  EXPECT_EQ(of({{50, -9}}, 4, 32)->vector_bytes, 16) << "no words";
 }
 
 }  // namespace
