@@ -118,7 +118,6 @@ class Search {
   }
 
   void evaluate_kernel(Kernel kernel) {
-    constexpr int kLongRun = 6;  // where both sides follow the same mode, there are no columns
     if (kernel == Kernel::reference) {
       take({.kernel = kernel}, nullptr, {.kernel = kernel});
     } else if (kernel == Kernel::copy) {
@@ -129,11 +128,22 @@ class Search {
         start.point = {.kernel = kernel,
                        .path = path,
                        .in_doublings = 2,
-                       .out_doublings = folded_.keeps_fastest_mode() ? kLongRun : 2,
+                       .out_doublings = first_out_doublings(path),
                        .threads = threads_};
         start.seconds = evaluate(start.point);
       }
     }
+  }
+
+  // Where both sides follow the same mode there are no columns, and runs begin long; those that are
+  // streamed directly within a row, as only parts of rows are reversed in registers.
+  int first_out_doublings(StorePath path) const {
+    constexpr int kLongRun = 6;
+    if (!folded_.keeps_fastest_mode()) return 2;
+    if (path != StorePath::direct) return kLongRun;
+    const std::int64_t row = folded_.modes.front().extent * folded_.element_bytes();
+    const auto grains = static_cast<std::uint64_t>(row / space_.grain());
+    return std::clamp(static_cast<int>(std::bit_width(grains)) - 1, 0, kLongRun);
   }
 
   // Blocks of other shapes by every kernel and path that may still be the fastest.

@@ -13,7 +13,7 @@
 
 namespace ttlg::cpu {
 
-// Runs of a block have this many bytes times a power of two, on either side.
+// The powers of two by which runs of a block are longer than a grain, on either side.
 inline constexpr int kMaxInDoublings = 6;
 inline constexpr int kMaxOutDoublings = 8;
 inline constexpr std::array kPrefetches{1, 0, 2, 4};
@@ -48,6 +48,9 @@ class SearchSpace {
 
   // What a point stands for, until the next call; null where its blocks cannot take its path.
   const Parameters* parameters_of(const SearchPoint& point);
+
+  // Runs of a block have this many bytes times a power of two, on either side.
+  std::int64_t grain() const { return grain_; }
 
   // Those of the blocks of the last point.
   const BlockRuns& runs() const { return runs_; }

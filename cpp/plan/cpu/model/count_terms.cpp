@@ -147,12 +147,13 @@ class Counter {
   void count_memory() {
     const int innermost = parameters_.loop_order.empty() ? -1 : parameters_.loop_order.back();
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
-    const ByLevel levels =
-        parts_of_levels(parameters_.streaming ? in_bytes : in_bytes + bytes_, threads_, machine_);
-    if (is_like_copy(levels)) {
-      count_like_copy(times(levels, in_lines(in_bytes + bytes_) / 2 * part_));
+    const ByLevel of_both = parts_of_levels(in_bytes + bytes_, threads_, machine_);
+    if (is_like_copy(of_both)) {
+      count_like_copy(times(of_both, in_lines(in_bytes + bytes_) / 2 * part_));
       return;
     }
+    const ByLevel levels =
+        parameters_.streaming ? parts_of_levels(in_bytes, threads_, machine_) : of_both;
     // What is read for elements that are left out; all where prefetches run beside the hardware's.
     if (const double more = in_bytes - (is_run_in_order() ? 0 : bytes_); more > 0) {
       terms_.copied = times(levels, in_lines(more) / 2 * part_);
@@ -187,11 +188,12 @@ class Counter {
 
   // Whether the same holds of what it writes, from registers, so that the hardware prefetches what
   // is read: forwards or backwards, but where it turns around at the end of each of many rows,
-  // which come from memory.
+  // which come from memory or are streamed.
   bool is_like_copy(const ByLevel& levels) const {
     if (!is_run_in_order() || out_.count > 1 || parameters_.staged) return false;
     if (parameters_.streaming && !order_.reverses_lines) return false;
-    return (parameters_.prefetch > 0) == (mirrors_rows() && levels[2] > 0.5);
+    const bool waits = parameters_.streaming || levels[2] > 0.5;
+    return (parameters_.prefetch > 0) == (mirrors_rows() && waits);
   }
 
   bool mirrors_rows() const {
