@@ -175,7 +175,8 @@ int read_threads(const py::handle& threads) {
   return static_cast<int>(count);
 }
 
-void check_out(const TensorView& x, const std::vector<int>& axes, const TensorView& out) {
+void check_out(const TensorView& x, const std::vector<int>& axes, const TensorView& out,
+               bool converts) {
   if (out.device != x.device) {
     throw py::buffer_error(out.name + " lives on " + out.device + ", but " + x.name + " lives on " +
                            x.device + "; pass " + out.name + " on " + x.device);
@@ -190,10 +191,10 @@ void check_out(const TensorView& x, const std::vector<int>& axes, const TensorVi
                           py::str(py::tuple(py::cast(axes))).cast<std::string>() + " has shape " +
                           text_of(out_shape) + "; pass " + out_of_shape());
   }
-  if (!same_dtype(x, out)) {
+  if (!converts && !same_dtype(x, out)) {
     throw py::type_error(out.name + " has dtype " + out.dtype() + ", but " + x.name + " has " +
-                         x.dtype() + "; ttlg moves bits and converts nothing: pass " + out.name +
-                         " of dtype " + x.dtype());
+                         x.dtype() + "; pass " + out.name + " of dtype " + x.dtype() +
+                         ", or call ttlg.transform, which converts");
   }
   if (out.readonly) throw py::value_error(out_of_shape() + " is read-only; pass a writable array");
   if (fault.kind == Fault::self_overlap) {
@@ -237,6 +238,7 @@ void bind_arguments(py::module_& module) {
   module.def("context_threads", &ask_for_context_threads,
              "The context variable with the number of threads of ttlg.threads.");
   module.def("check_out", &check_out, py::arg("x"), py::arg("axes"), py::arg("out"),
+             py::arg("converts") = false,
              "Refuse an out that cannot take the result, before anything is written.");
   module.def("share_memory", &share_memory, py::arg("x"), py::arg("out"),
              "Whether the two have a byte in common.");

@@ -54,8 +54,10 @@ Kernel parse_kernel(const NameTable<Kernel, kCount>& kernels, const std::string&
   throw py::value_error("unknown kernel '" + name + "'; " + hint + " " + kernels.list());
 }
 
-// Throws unless `x`, permuted by `axes`, may be written to `out`.
-void check_out(const TensorView& x, const std::vector<int>& axes, const TensorView& out);
+// Throws unless `x`, permuted by `axes`, may be written to `out`, which has its dtype unless the
+// caller converts.
+void check_out(const TensorView& x, const std::vector<int>& axes, const TensorView& out,
+               bool converts = false);
 
 // These throw, with a hint, unless the views are of the layout that was planned.
 void check_planned_input(const PlanBase& plan, const TensorView& x);

@@ -135,6 +135,7 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   ttlg::bindings::bind_new_ndarray(module);
   ttlg::bindings::bind_ndarray_calls(module);
   ttlg::bindings::bind_tensor_calls(module);
+  ttlg::bindings::bind_transform(module);
   ttlg::bindings::bind_predict(module);
   module.def("xla_ffi_transpose", &xla_ffi_transpose,
              "The handler that compiled JAX programs call, for jax.ffi.register_ffi_target.");

@@ -64,7 +64,7 @@ inline Layout input_of(const Request& request) {
   return {nullptr, request.shape, request.in_byte_strides, request.itemsize};
 }
 inline Layout output_of(const PlanBase& plan) {
-  return {nullptr, plan.out_shape, plan.out_byte_strides, plan.request.itemsize};
+  return {nullptr, plan.out_shape, plan.out_byte_strides, plan.request.out_itemsize()};
 }
 
 // Why an array is not one of those that were planned for.

@@ -24,13 +24,16 @@ struct NoRelease {};
 // Below this, releasing a lock costs more than holding it.
 inline constexpr std::int64_t kMinReleaseBytes = 32 << 10;
 
+// `values` are those of the plan's element map.
 template <typename Release>
-void run(const cpu::Plan& plan, const std::byte* in, std::byte* out) {
-  if (plan.problem.bytes() < kMinReleaseBytes) {
-    cpu::execute(plan, in, out);
+void run(const cpu::Plan& plan, const std::byte* in, std::byte* out,
+         const cpu::MapValues& values = {}) {
+  const auto execute = [&] { cpu::execute(plan, in, out, cpu::kernels(), {}, values); };
+  if (plan.problem.max_bytes() < kMinReleaseBytes) {
+    execute();
   } else {
     [[maybe_unused]] const Release release{};
-    cpu::execute(plan, in, out);
+    execute();
   }
 }
 

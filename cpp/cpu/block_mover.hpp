@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "cpu/convert.hpp"
 #include "cpu/kernels.hpp"
 #include "cpu/odometer.hpp"
 #include "cpu/tile_walk.hpp"
@@ -22,6 +23,9 @@ class BlockMover {
 
   // Moves blocks begin..end-1.
   void move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end);
+  // Those of a plan that converts, by these values.
+  void convert(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end,
+               const MapValues& values);
 
  private:
   // Generated code moves about as many, and then the pipeline advances.
@@ -53,6 +57,10 @@ class BlockMover {
   void move_channels(const std::byte* in, std::byte* to, bool staged);
   void move_some_channels(const std::byte* in, std::byte* to, bool staged);
   void move_windows(const std::byte* in, std::byte* to, bool staged);
+  // Converts the runs of a block that the staging buffer holds, of which the first is `to` bytes of
+  // the input's elements into the output.
+  void convert_runs(const std::byte* staging, std::byte* out, std::int64_t to, const Odometer& at,
+                    RowConverter& converter);
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
   void move_vector_tiles(const std::byte* in, std::byte* to, bool staged);
   // Lists the runs of the block that the staging buffer holds.

@@ -11,6 +11,7 @@
 #include "plan/cpu/mover.hpp"
 #include "plan/cpu/parameters.hpp"
 #include "plan/cpu/window.hpp"
+#include "tensor/element_map.hpp"
 #include "tensor/width.hpp"
 
 namespace ttlg::cpu {
@@ -93,6 +94,44 @@ struct WindowLine {
 using WindowKernel = void (*)(const std::byte* in, std::byte* out, const Window& window,
                               const WindowLine& line);
 
+// What becomes of elements, or of the parts of complex ones, that are computed in one type. Of
+// types that are not computed in it, there are no kernels. Addresses need no alignment.
+struct ConvertKernels {
+  using Load = void (*)(const std::byte* in, std::byte* computed, std::int64_t count,
+                        bool swaps_bytes);
+  using Save = void (*)(const std::byte* computed, std::byte* out, std::int64_t count);
+  // By one value, or by as many.
+  using Compute = void (*)(std::byte* computed, const std::byte* values, std::int64_t count,
+                           bool vary);
+
+  std::array<Load, kTypes> load{};
+  std::array<Save, kTypes> save{};
+  std::array<Save, kTypes> save_saturated{};
+  Compute scale = nullptr;
+  Compute scale_complex = nullptr;  // `count` numbers of two parts each
+  Compute add = nullptr;
+  // Complex numbers: their real parts, which may take their place; those of which these are the
+  // real parts; in place, their conjugates.
+  Save take_real = nullptr;
+  Save make_complex = nullptr;
+  void (*conjugate)(std::byte* computed, std::int64_t count) = nullptr;
+};
+
+// The place of a type in which elements are computed among the kernels.
+inline constexpr std::size_t kComputedTypes = 4;
+constexpr std::size_t number_of_computed(Type type) {
+  switch (type) {
+    case Type::int32:
+      return 0;
+    case Type::int64:
+      return 1;
+    case Type::float32:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
 // The kernels that are generated while the library is built.
 struct GeneratedKernels {
   ChannelKernels channels{};
@@ -124,6 +163,7 @@ struct Kernels {
   // Copies with ordinary stores, and with stores that bypass the caches for whole lines.
   CopyKernel copy;
   CopyKernel stream;
+  std::array<ConvertKernels, kComputedTypes> convert;  // by number_of_computed
   // Prefetches up to this many lines, and flushes as many.
   void (*advance)(BlockPipeline& pipeline, std::int64_t lines);
   // Orders what was streamed before whatever this thread signals next.

@@ -1,6 +1,7 @@
 // Plans for the CPU as the planner cache keeps them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,7 +42,8 @@ struct Planning {
  private:
   static double bytes_of(const Request& request) {
     return std::accumulate(request.shape.begin(), request.shape.end(),
-                           static_cast<double>(request.itemsize), std::multiplies<>());
+                           static_cast<double>(std::max(request.itemsize, request.out_itemsize())),
+                           std::multiplies<>());
   }
 };
 

@@ -54,11 +54,14 @@ void check_request(const Request& request) {
     throw std::invalid_argument("out_alignment must be a power of two, not " +
                                 std::to_string(request.out_alignment));
   }
-  const auto& [from, to] = request.map;
+  const auto [from, to] = std::pair(request.map.from, request.map.to);
   if (request.map != ElementMap{} &&
       (from == Type::bits || to == Type::bits || bytes_of(from) != request.itemsize)) {
     throw std::invalid_argument("an element map must have two types, the first of itemsize (" +
                                 std::to_string(request.itemsize) + ") bytes");
+  }
+  if (request.map.axis >= std::ssize(request.shape)) {
+    throw std::invalid_argument("an element map's axis must be below the rank");
   }
   check_axes(request.axes);
 
@@ -100,6 +103,7 @@ void flip(Problem& problem, Mode& mode) {
   problem.out_byte_offset += (mode.extent - 1) * mode.out_byte_stride;
   mode.in_byte_stride = -mode.in_byte_stride;
   mode.out_byte_stride = -mode.out_byte_stride;
+  mode.value_step = -mode.value_step;
 }
 
 // The fastest modes of a side, in `order`, as many as a vector of any level is filled with.
@@ -201,7 +205,8 @@ Problem fuse_modes(Problem problem) {
     if (!fused.empty()) {
       Mode& inner = fused.back();
       if (continues(mode.in_byte_stride, inner.extent, inner.in_byte_stride) &&
-          continues(mode.out_byte_stride, inner.extent, inner.out_byte_stride)) {
+          continues(mode.out_byte_stride, inner.extent, inner.out_byte_stride) &&
+          mode.value_step == inner.value_step * inner.extent) {
         inner.extent *= mode.extent;
         continue;
       }
@@ -242,6 +247,50 @@ Problem fold_run(Problem problem) {
   return problem;
 }
 
+Problem gather_bits(const Problem& problem) {
+  if (problem.moves_bits()) return fold_run(problem);
+  Problem bits = problem;
+  bits.out_bytes = bits.in_bytes;
+  bits.map = {};
+  bits.out_alignment = 1;
+  Conversion conversion{
+      .map = problem.map, .from_bytes = problem.in_bytes, .to_bytes = problem.out_bytes};
+  // Where fused modes go; the axis of the values is inside of one.
+  bits.modes.clear();
+  for (Mode mode : problem.modes) {
+    if (mode.out_byte_stride % problem.out_bytes != 0) {
+      throw std::invalid_argument(
+          "elements that are converted need an output whose steps are "
+          "multiples of their " +
+          std::to_string(problem.out_bytes) + " bytes");
+    }
+    mode.out_byte_stride = checked_mul(mode.out_byte_stride / problem.out_bytes, problem.in_bytes);
+    const bool goes_on = !bits.modes.empty() &&
+                         continues(mode.in_byte_stride, bits.modes.back().extent,
+                                   bits.modes.back().in_byte_stride) &&
+                         continues(mode.out_byte_stride, bits.modes.back().extent,
+                                   bits.modes.back().out_byte_stride);
+    if (mode.value_step != 0) {
+      conversion.values = {.mode = static_cast<int>(bits.modes.size()) - (goes_on ? 1 : 0),
+                           .inner = goes_on ? bits.modes.back().extent : 1,
+                           .extent = mode.extent,
+                           .is_reversed = mode.value_step < 0};
+      mode.value_step = 0;
+    }
+    if (goes_on) {
+      bits.modes.back().extent *= mode.extent;
+    } else {
+      bits.modes.push_back(mode);
+    }
+  }
+  set_perm(bits);
+  const std::size_t modes = bits.modes.size();
+  bits = fold_run(std::move(bits));
+  if (bits.modes.size() < modes) --conversion.values.mode;
+  bits.conversion = conversion;
+  return bits;
+}
+
 Problem make_problem(const Request& request) {
   check_request(request);
   Problem problem;
@@ -262,7 +311,8 @@ Problem make_problem(const Request& request) {
   for (std::size_t i = 0; i < rank; ++i) {
     const auto axis = static_cast<std::size_t>(request.axes[i]);
     problem.modes[rank - 1 - axis] =
-        Mode{request.shape[axis], request.in_byte_strides[axis], out_strides[i]};
+        Mode{request.shape[axis], request.in_byte_strides[axis], out_strides[i],
+             request.map.varies() && request.map.axis == static_cast<int>(axis) ? 1 : 0};
   }
   problem = flip_negative_strides(drop_unit_modes(std::move(problem)));
   problem = fuse_modes(sort_by_input_stride(std::move(problem)));

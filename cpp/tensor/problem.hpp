@@ -6,12 +6,15 @@
 // multiple of its size, and folding a run of elements into one leaves byte strides as they are.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "tensor/axes.hpp"
+#include "tensor/conversion.hpp"
 #include "tensor/element_map.hpp"
 
 namespace ttlg {
@@ -23,6 +26,8 @@ struct Mode {
   std::int64_t extent;
   std::int64_t in_byte_stride;
   std::int64_t out_byte_stride;
+  // Along the axis of the element map, from one value of its vectors to the next.
+  std::int64_t value_step = 0;
 
   bool operator==(const Mode&) const = default;
 };
@@ -38,6 +43,8 @@ struct Problem {
   std::int64_t out_byte_offset = 0;
   // The largest power of two that is known to divide the address of that element of the output.
   std::int64_t out_alignment = 1;
+  // Of a problem that moves bits: what these become as they leave for the output.
+  std::optional<Conversion> conversion{};
 
   bool operator==(const Problem&) const = default;
 
@@ -55,6 +62,8 @@ struct Problem {
     return in_bytes;
   }
   std::int64_t bytes() const { return elements() * element_bytes(); }
+  // Of the larger side.
+  std::int64_t max_bytes() const { return elements() * std::max(in_bytes, out_bytes); }
 
  private:
   [[noreturn]] void refuse_conversion() const;
@@ -98,6 +107,12 @@ Problem place_signs(Problem problem);
 // A mode with unit stride on both sides becomes part of the element: 4 bytes x 4 moves as 16. Only
 // where elements keep their bits: others are converted one by one.
 Problem fold_run(Problem problem);
+
+// What moves bits of a problem, so that elements follow one another as in the output, for which
+// they are converted then: the problem itself, or its input's elements at their places among the
+// output's. Elements are folded as above. Throws std::invalid_argument where the output's steps are
+// no whole elements.
+Problem gather_bits(const Problem& problem);
 
 // True if stepping through the given axes never comes back to the same byte. Sufficient, not
 // necessary: interleaved layouts that happen not to collide are reported as overlapping.

@@ -26,6 +26,7 @@ from ttlg._functions.inplace import transpose_inplace
 from ttlg._functions.moveaxis import moveaxis, movedim, swapaxes
 from ttlg._functions.rearrange import rearrange
 from ttlg._functions.structures import StructureOfArrays, aos_to_soa, soa_to_aos
+from ttlg._functions.transform import transform
 from ttlg._functions.transpose import permute, permute_dims, transpose
 from ttlg._settings.learning import learning, set_learning
 from ttlg._settings.planner_cache import CacheInfo, cache_clear, cache_info, cache_resize
@@ -152,6 +153,7 @@ __all__ = [
     "swapaxes",
     "tensordot",
     "threads",
+    "transform",
     "transpose",
     "transpose_file",
     "transpose_inplace",

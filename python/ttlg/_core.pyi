@@ -282,6 +282,38 @@ class CpuCall:
     out_shape: Final[tuple[int, ...]]
     def run(self, x: TensorView, out: TensorView) -> None: ...
 
+class ElementMap:
+    def __init__(
+        self,
+        from_type: str,
+        to_type: str,
+        *,
+        swaps_bytes: bool = False,
+        conjugates: bool = False,
+        scales: bool = False,
+        adds: bool = False,
+        accumulates: bool = False,
+        saturates: bool = True,
+        axis: int = -1,
+    ) -> None: ...
+    computed_in: Final[str]
+    is_identity: Final[bool]
+
+class CpuTransform:
+    out_shape: Final[tuple[int, ...]]
+    plan: Final[CpuPlan]
+    def run(self, x: TensorView, out: TensorView) -> None: ...
+
+def cpu_transform_for(
+    x: TensorView,
+    axes: Axes | None,
+    out: TensorView | None,
+    map: ElementMap,
+    scales: tuple[np.ndarray[Any, Any] | None, bool],
+    offsets: tuple[np.ndarray[Any, Any] | None, bool],
+    beta: tuple[np.ndarray[Any, Any] | None, bool],
+    threads: int | None,
+) -> CpuTransform: ...
 def cpu_call_for(
     x: TensorView, axes: Axes | None, out: TensorView | None, threads: int | None
 ) -> CpuCall: ...

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "cpu/kernels.hpp"
+#include "cpu/simd/convert.hpp"
 #include "cpu/simd/interpreter.hpp"
 #include "cpu/simd/move_run.hpp"
 #include "cpu/simd/pipeline.hpp"
@@ -58,6 +59,7 @@ constexpr Kernels make_kernels(const char* name, const GeneratedKernels& generat
       .generated = generated,
       .copy = copy,
       .stream = stream,
+      .convert = convert_kernels(),
       .advance = advance,
       .fence = fence_streamed_stores,
   };

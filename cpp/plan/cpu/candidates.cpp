@@ -17,8 +17,14 @@ namespace {
 
 constexpr std::size_t kUsualEvaluations = 64;
 
-// The paths that every kernel of blocks is evaluated with.
-constexpr std::span<const StorePath> kFirstPaths(kPaths.data(), 3);
+// The paths that every kernel of blocks is evaluated with; what is converted leaves a buffer.
+constexpr std::array kFirstPaths{StorePath::cached, StorePath::staged, StorePath::direct};
+constexpr std::array kConvertingPaths{StorePath::staged, StorePath::cached_staged};
+
+std::span<const StorePath> first_paths(const Problem& folded) {
+  if (folded.conversion) return kConvertingPaths;
+  return kFirstPaths;
+}
 
 // A point with its predicted seconds, from which the search steps to better shapes.
 struct EvaluatedPoint {
@@ -123,7 +129,7 @@ class Search {
     } else if (kernel == Kernel::copy) {
       evaluate_copies();
     } else {
-      for (const StorePath path : kFirstPaths) {
+      for (const StorePath path : first_paths(folded_)) {
         EvaluatedPoint& start = starts_[started_++];
         start.point = {.kernel = kernel,
                        .path = path,
@@ -174,8 +180,10 @@ class Search {
   void evaluate_copies() {
     constexpr std::int64_t kChunkBytes = 256 << 10;
     const std::int64_t bytes = folded_.bytes();
+    const bool must_read = folded_.conversion && folded_.conversion->map.accumulates;
     for (const int threads : {1, threads_}) {
       for (const bool streaming : {false, true}) {
+        if (streaming && must_read) continue;
         take({.kernel = Kernel::copy,
               .block = {std::clamp<std::int64_t>(bytes, 1, kChunkBytes)},
               .streaming = streaming,
@@ -239,7 +247,7 @@ class Search {
   // blocks of other shapes, put behind it.
   void improve_path() {
     const SearchPoint from = point_;
-    for (const StorePath path : kFirstPaths) {
+    for (const StorePath path : first_paths(folded_)) {
       for (const int prefetch : {from.prefetch, 0}) {
         SearchPoint other = from;
         other.path = path;

@@ -38,6 +38,9 @@ std::string list_of(const std::vector<int>& modes) {
 
 void check_parameters(const Parameters& parameters, const Problem& folded) {
   check_threads(parameters.threads);
+  if (parameters.streaming && folded.conversion && folded.conversion->map.accumulates) {
+    throw std::invalid_argument("what is added to the output reads its lines: no streaming");
+  }
   if (parameters.prefetch < 0 || parameters.prefetch > kMaxPrefetchDistance) {
     throw std::invalid_argument("prefetch must be from 0 to " +
                                 std::to_string(kMaxPrefetchDistance) + " blocks ahead, not " +
@@ -65,8 +68,12 @@ void check_stores(const Plan& plan) {
     throw std::invalid_argument("a staged block may take at most " + std::to_string(kStagingBytes) +
                                 " bytes, not " + std::to_string(plan.block.staging_bytes));
   }
+  if (plan.conversion && !staged) {
+    throw std::invalid_argument(
+        "elements are converted as they leave a buffer: staged must be true");
+  }
   if (!streaming) return;
-  if (plan.block.run_bytes < kMinStreamedRunBytes) {
+  if (plan.out_bytes_of(plan.block.run_bytes) < kMinStreamedRunBytes) {
     throw std::invalid_argument("streaming needs runs of at least " +
                                 std::to_string(kMinStreamedRunBytes) + " bytes in the output");
   }
@@ -75,9 +82,31 @@ void check_stores(const Plan& plan) {
   }
 }
 
+// Chunks of whole elements.
+void check_chunk(const Parameters& parameters, const Problem& problem) {
+  if (problem.moves_bits() || parameters.block.front() % problem.in_bytes == 0) return;
+  throw std::invalid_argument(
+      "block must be a multiple of the " + std::to_string(problem.in_bytes) +
+      " bytes of an element that is converted, not " + std::to_string(parameters.block.front()));
+}
+
 void lay_out_copy(Plan& plan) {
   const std::int64_t chunk = plan.parameters.block.front();
-  plan.loops.push_back({FastDivisor(ceil_div(plan.problem.bytes(), chunk)), chunk, chunk});
+  const std::int64_t bytes = plan.problem.elements() * plan.problem.in_bytes;
+  plan.loops.push_back({FastDivisor(ceil_div(bytes, chunk)), chunk, chunk});
+}
+
+ValueLoop find_value_loop(const Problem& folded, const Parameters& parameters,
+                          std::span<const int> loop_of) {
+  const int mode = folded.conversion->values.mode;
+  const auto m = static_cast<std::size_t>(mode);
+  ValueLoop result{.loop = loop_of[m], .block = parameters.block[m]};
+  if (result.block == 1) return result;
+  result.number = 0;
+  for (auto at = folded.perm.begin(); *at != mode; ++at) {
+    result.number += parameters.block[static_cast<std::size_t>(*at)] > 1 ? 1 : 0;
+  }
+  return result;
 }
 
 void lay_out_blocks(Plan& plan, const Problem& folded) {
@@ -91,6 +120,9 @@ void lay_out_blocks(Plan& plan, const Problem& folded) {
                           block * mode.out_byte_stride});
   }
   plan.block = make_block(folded, parameters, loop_of);
+  if (plan.conversion && plan.conversion->values.mode >= 0) {
+    plan.value_loop = find_value_loop(folded, parameters, loop_of);
+  }
   if (parameters.kernel == Kernel::shuffle) {
     plan.movers = make_movers(folded, plan.block, parameters.block);
   }
@@ -115,8 +147,10 @@ Plan assemble(const Request& request, Problem problem, const Problem& folded,
   check_parameters(parameters, folded);
   Plan plan(request, std::move(problem), parameters);
   plan.element_bytes = folded.element_bytes();
-  if (plan.problem.bytes() == 0 || parameters.kernel == Kernel::reference) return plan;
+  plan.conversion = folded.conversion;
+  if (plan.problem.max_bytes() == 0 || parameters.kernel == Kernel::reference) return plan;
   if (parameters.kernel == Kernel::copy) {
+    check_chunk(parameters, plan.problem);
     lay_out_copy(plan);
   } else {
     lay_out_blocks(plan, folded);
@@ -127,7 +161,7 @@ Plan assemble(const Request& request, Problem problem, const Problem& folded,
 
 Plan build_plan(const Request& request, const Parameters& parameters) {
   Problem problem = make_problem(request);
-  const Problem folded = fold_run(problem);
+  const Problem folded = gather_bits(problem);
   check_kernel(parameters.kernel, folded);
   return assemble(request, std::move(problem), folded, parameters);
 }

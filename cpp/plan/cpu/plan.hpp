@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,14 @@ struct Loop {
   std::int64_t out_byte_step;
 };
 
+// Where the values of a conversion vary: the loop along their mode, or -1, the indices of it in a
+// block, and its number among the block's modes, or -1.
+struct ValueLoop {
+  int loop = -1;
+  std::int64_t block = 1;
+  int number = -1;
+};
+
 using Timed = ttlg::Timed<Parameters>;
 
 struct Plan : PlanBase {
@@ -36,7 +45,11 @@ struct Plan : PlanBase {
 
   Parameters parameters;
   std::int64_t element_bytes = 1;  // moved at once: the dtype's size times a folded run
-  std::vector<Loop> loops{};       // outermost first
+  // Of elements as they leave, where they are not moved alone: blocks and loops then count the
+  // bytes that they have in the input, on both sides.
+  std::optional<Conversion> conversion{};
+  ValueLoop value_loop{};
+  std::vector<Loop> loops{};  // outermost first
   Block block{};
   Movers movers{};
   // The most threads that the planner was given.
@@ -51,6 +64,10 @@ struct Plan : PlanBase {
   std::vector<Timed> measured{};
 
   std::int64_t blocks() const;
+  // Of the output, for bytes of the input's elements.
+  std::int64_t out_bytes_of(std::int64_t bytes) const {
+    return conversion ? bytes / conversion->from_bytes * conversion->to_bytes : bytes;
+  }
   void keep_predictions_of(const Plan& other) {
     warm_seconds = other.warm_seconds;
     fresh_seconds = other.fresh_seconds;

@@ -17,7 +17,7 @@ double fresh_seconds(const Problem& folded, const Parameters& parameters, const 
 Plan make_plan(const Request& request, const Machine& machine, int threads,
                std::optional<Kernel> forced) {
   Problem problem = make_problem(request);
-  const Problem folded = fold_run(problem);
+  const Problem folded = gather_bits(problem);
   if (forced) check_kernel(*forced, folded);
   const Candidate best = best_candidate(folded, machine, threads, forced);
   Plan plan = assemble(request, std::move(problem), folded, best.parameters);
@@ -28,19 +28,19 @@ Plan make_plan(const Request& request, const Machine& machine, int threads,
 }
 
 double predict(const Request& request, const Machine& machine, int threads, bool fresh) {
-  const Problem folded = fold_run(make_problem(request));
+  const Problem folded = gather_bits(make_problem(request));
   const Candidate best = best_candidate(folded, machine, threads, std::nullopt);
   return fresh ? fresh_seconds(folded, best.parameters, machine) : best.seconds;
 }
 
 std::vector<Candidate> candidates(const Request& request, const Machine& machine, int threads,
                                   CandidateSet set) {
-  return candidates_of(fold_run(make_problem(request)), machine, threads, set);
+  return candidates_of(gather_bits(make_problem(request)), machine, threads, set);
 }
 
 std::vector<KernelReport> kernel_reports(const Request& request, const Machine& machine,
                                          int threads) {
-  const Problem folded = fold_run(make_problem(request));
+  const Problem folded = gather_bits(make_problem(request));
   std::vector<KernelReport> result;
   for (const Kernel kernel : kKernels) {
     if (kernel == Kernel::reference) continue;

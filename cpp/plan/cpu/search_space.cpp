@@ -85,9 +85,15 @@ void SearchSpace::set_block(const Shape& shape) {
 }
 
 bool SearchSpace::can_take(StorePath path) const {
-  if (path == StorePath::cached) return true;
+  const std::optional<Conversion>& conversion = folded_.conversion;
+  if (path == StorePath::cached) return !conversion;
   const bool streaming = path != StorePath::cached_staged;
-  if (streaming && runs_.out.bytes < kMinStreamedRunBytes) return false;
+  std::int64_t run_bytes = runs_.out.bytes;
+  if (conversion) {
+    if (path == StorePath::direct || (streaming && conversion->map.accumulates)) return false;
+    run_bytes = run_bytes / conversion->from_bytes * conversion->to_bytes;
+  }
+  if (streaming && run_bytes < kMinStreamedRunBytes) return false;
   return path == StorePath::direct ? parameters_.kernel != Kernel::shuffle
                                    : staging_bytes(runs_.out) <= kStagingBytes;
 }

@@ -30,6 +30,40 @@ def describe_dtype(dtype: Any) -> tuple[str, int]:
     return name, resolved.itemsize
 
 
+def numpy_dtype(name: str) -> "np.dtype[Any]":
+    """Return NumPy's dtype of this name, or that of ml_dtypes."""
+    resolved = _resolve(name)
+    if resolved is None:
+        raise TypeError(f"NumPy has no dtype {name}; install ml_dtypes, or pass another dtype=")
+    return resolved
+
+
+# What transform takes and makes.
+_ELEMENT_TYPES = frozenset(
+    "bool uint8 int8 uint16 int16 uint32 int32 int64 float8_e4m3fn float8_e5m2 float16 bfloat16 "
+    "float32 float64 complex64 complex128".split()
+)
+
+
+def element_type(dtype: str, name: str) -> tuple[str, bool]:
+    """Return the type of elements of that dtype, and whether their bytes are in the other order.
+
+    `name` is what messages call the array or argument.
+    """
+    swaps = False
+    if dtype.startswith((">", "<")):
+        resolved = np.dtype(dtype)
+        dtype, swaps = resolved.name, not resolved.isnative
+    if dtype in _ELEMENT_TYPES:
+        return dtype, swaps
+    advice = "view it as int64" if dtype == "uint64" else "convert it before"
+    raise TypeError(
+        f"{name} has dtype {dtype}, which ttlg.transform does not convert: {advice}, or call "
+        f"ttlg.transpose, which moves elements of any dtype; it converts "
+        + ", ".join(sorted(_ELEMENT_TYPES))
+    )
+
+
 def _hint(dtype: Any) -> str:
     """Guess which dtype a misspelt name was for."""
     if not isinstance(dtype, str):

@@ -17,9 +17,11 @@ class CuPy(Ndarrays):
         """Return the handle of the current stream of the device of `x`."""
         return handle_of(sys.modules["cupy"].cuda.get_current_stream(x.device.id))
 
-    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
+    def empty(
+        self, x: Any, source: _core.TensorView, shape: tuple[int, ...], dtype: str | None = None
+    ) -> Any:
         """Allocate an array on the device of `x`, for the stream that `source` is ordered on."""
-        return self._allocate(x, source, shape, x.dtype)
+        return self._allocate(x, source, shape, x.dtype if dtype is None else dtype)
 
     def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
         """Allocate bytes of the memory pool."""

@@ -212,14 +212,21 @@ class Library:
     def after_write(self, out: Any) -> None:
         """Learn that `out`, an array of this library, has been written to."""
 
-    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
-        """Allocate memory for a result of the dtype, device and stream of `x`, seen as `source`."""
+    def empty(
+        self, x: Any, source: _core.TensorView, shape: tuple[int, ...], dtype: str | None = None
+    ) -> Any:
+        """Allocate memory for a result of the device and stream of `x`, seen as `source`.
+
+        `dtype` is the name of its dtype, by default that of `x`.
+        """
         if not hasattr(x, "__array_namespace__"):
             raise TypeError(
                 f"cannot allocate a result for x of type {type_name(x)}, which has no "
                 "__array_namespace__; pass a writable array as out="
             )
-        return x.__array_namespace__().empty(shape, dtype=x.dtype, device=x.device)
+        namespace = x.__array_namespace__()
+        kind = x.dtype if dtype is None else getattr(namespace, dtype)
+        return namespace.empty(shape, dtype=kind, device=x.device)
 
     def wrap_result(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Turn what `empty` allocated, now written to, into the result for the caller."""
@@ -270,12 +277,16 @@ class Library:
 
     def run_into_new(
         self,
-        plan: _core.CpuPlan | _core.CpuCall | _core.CudaPlan | _core.CudaCall,
+        plan: _core.CpuPlan | _core.CpuCall | _core.CudaPlan | _core.CudaCall | _core.CpuTransform,
         x: Any,
         source: _core.TensorView,
+        dtype: str | None = None,
     ) -> Any:
-        """Carry `plan` out on `x`, seen as `source`, into a new array of this library."""
-        buffer = self.empty(x, source, plan.out_shape)
+        """Carry `plan` out on `x`, seen as `source`, into a new array of this library.
+
+        `dtype` is the name of its dtype, by default that of `x`.
+        """
+        buffer = self.empty(x, source, plan.out_shape, dtype)
         if source.on_host:
             target = _core.view(buffer, "out")
             target.prepare_new_memory()

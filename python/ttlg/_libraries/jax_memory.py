@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ttlg import _core
+from ttlg._arguments.dtypes import numpy_dtype
 from ttlg._libraries.dlpack import Library
 
 # JAX takes a buffer over without copying when it starts on a multiple of this many bytes.
@@ -33,19 +34,21 @@ class JaxMemory(Library):
         seen.freeze()  # not every export says that JAX arrays never change
         return seen
 
-    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
+    def empty(
+        self, x: Any, source: _core.TensorView, shape: tuple[int, ...], dtype: str | None = None
+    ) -> Any:
         """Allocate memory that JAX takes over in `wrap_result`; on a CUDA device, an array of JAX."""
         jax = sys.modules["jax"]
-        dtype = np.dtype(x.dtype)
+        kind = np.dtype(x.dtype) if dtype is None else numpy_dtype(dtype)
         if not source.on_host:
             # JAX has streams of its own, so it must have finished with the buffer.
             with jax.enable_x64(True):
-                return jax.numpy.empty(shape, dtype, device=x.device).block_until_ready()
+                return jax.numpy.empty(shape, kind, device=x.device).block_until_ready()
         # JAX arrays never change, so the result is written before JAX sees it.
-        size = math.prod(shape) * dtype.itemsize
+        size = math.prod(shape) * kind.itemsize
         raw = _core.new_ndarray((size + _ALIGNMENT_BYTES,), np.dtype(np.uint8))
         start = -raw.ctypes.data % _ALIGNMENT_BYTES
-        return raw[start : start + size].view(dtype).reshape(shape)
+        return raw[start : start + size].view(kind).reshape(shape)
 
     def wrap_result(self, x: Any, source: _core.TensorView, buffer: Any) -> Any:
         """Hand the memory to JAX without a copy; on a CUDA device, wait for the work on it."""

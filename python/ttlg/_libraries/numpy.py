@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ttlg import _core
+from ttlg._arguments.dtypes import numpy_dtype
 from ttlg._libraries.advice import OUTPUTS, type_name
 from ttlg._libraries.dlpack import Library
 
@@ -49,7 +50,9 @@ class NumPy(Ndarrays):
             )
         return _core.view(x, name)
 
-    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
+    def empty(
+        self, x: Any, source: _core.TensorView, shape: tuple[int, ...], dtype: str | None = None
+    ) -> Any:
         """Allocate a plain ndarray; `wrap_result` gives it the class of `x`."""
         if type(x).transpose is not np.ndarray.transpose:
             raise TypeError(
@@ -57,7 +60,8 @@ class NumPy(Ndarrays):
                 "more than move elements; pass numpy.asarray(x), or an array as out="
             )
         # Allocated by itself a dtype of no bytes, such as S0, turns into one of one byte.
-        return _core.new_ndarray(shape, x.dtype) if x.itemsize else np.ndarray(shape, x.dtype)
+        kind = x.dtype if dtype is None else numpy_dtype(dtype)
+        return _core.new_ndarray(shape, kind) if kind.itemsize else np.ndarray(shape, kind)
 
     def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
         """View `x` in another shape, in its class."""
@@ -97,9 +101,11 @@ class Buffers(NumPy):
         """View what NumPy sees."""
         return super().reshaped(np.asarray(x), shape, fortran)
 
-    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
+    def empty(
+        self, x: Any, source: _core.TensorView, shape: tuple[int, ...], dtype: str | None = None
+    ) -> Any:
         """Allocate an ndarray."""
-        return super().empty(np.asarray(x), source, shape)
+        return super().empty(np.asarray(x), source, shape, dtype)
 
     def broadcast(self, x: Any, shape: tuple[int, ...]) -> Any:
         """View what NumPy sees."""

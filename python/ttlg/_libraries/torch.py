@@ -203,9 +203,11 @@ class Torch(Library):
         with torch.cuda.device(x.device):
             return _core.view_on_stream(x, name, handle, ordered=True)
 
-    def empty(self, x: Any, source: _core.TensorView, shape: tuple[int, ...]) -> Any:
+    def empty(
+        self, x: Any, source: _core.TensorView, shape: tuple[int, ...], dtype: str | None = None
+    ) -> Any:
         """Allocate a tensor on the device of `x`."""
-        return x.new_empty(shape)
+        return x.new_empty(shape, dtype=dtype and getattr(sys.modules["torch"], dtype))
 
     def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
         """Allocate bytes of the caching allocator."""

@@ -98,7 +98,12 @@ class Counter {
         parameters_(parameters),
         machine_(machine),
         bytes_(as_double(folded.elements()) * as_double(folded.element_bytes())),
-        owns_lines_(owns_lines(folded, parameters, machine)) {}
+        out_bytes_(bytes_),
+        owns_lines_(owns_lines(folded, parameters, machine)) {
+    const auto& conversion = folded.conversion;
+    if (!conversion) return;
+    out_bytes_ = bytes_ / as_double(conversion->from_bytes) * as_double(conversion->to_bytes);
+  }
 
   void count(bool fresh, const BlockRuns* runs) {
     if (bytes_ == 0) return;
@@ -107,19 +112,20 @@ class Counter {
     part_ = busiest(threads_, blocks_, static_cast<std::int64_t>(bytes_));
     terms_.team = threads_ > 1 ? std::log2(threads_) : 0;
     terms_.blocks = as_double(blocks_) * part_;
-    terms_.fresh_pages = fresh ? bytes_ / as_double(kPageBytes) * part_ : 0;
+    terms_.fresh_pages = fresh ? out_bytes_ / as_double(kPageBytes) * part_ : 0;
     if (parameters_.kernel == Kernel::copy) {
       count_copy();
-      return;
-    }
-    if (parameters_.kernel == Kernel::reference) {
-      terms_.calls = as_double(folded_.elements());
     } else {
-      order_ = count_work(terms_, folded_, parameters_, machine_, part_);
-      count_buffers();
-      if (order_.row_bytes > 0) write_by_rows();
+      if (parameters_.kernel == Kernel::reference) {
+        terms_.calls = as_double(folded_.elements());
+      } else {
+        order_ = count_work(terms_, folded_, parameters_, machine_, part_);
+        count_buffers();
+        if (order_.row_bytes > 0) write_by_rows();
+      }
+      count_memory();
     }
-    count_memory();
+    if (folded_.conversion) count_conversion(*folded_.conversion);
   }
 
  private:
@@ -141,13 +147,29 @@ class Counter {
 
   void count_copy() {
     (parameters_.streaming ? terms_.stream_copied : terms_.copied) =
-        times(parts_of_levels(2 * bytes_, threads_, machine_), in_lines(bytes_) * part_);
+        times(parts_of_levels(bytes_ + out_bytes_, threads_, machine_),
+              in_lines(bytes_ + out_bytes_) / 2 * part_);
+  }
+
+  // Vectors of what is computed, and the output's lines where they are read, too.
+  void count_conversion(const Conversion& conversion) {
+    constexpr double kMovesOfConversion = 2;
+    const double elements = bytes_ / as_double(conversion.from_bytes) * part_;
+    const std::int64_t parts = is_complex(conversion.map.to) ? 2 : 1;
+    const double vectors = elements * as_double(parts * bytes_of(conversion.map.computed_in())) /
+                           machine_.vector_bytes;
+    terms_.vectors += kMovesOfConversion * vectors;
+    if (!conversion.map.accumulates) return;
+    const ByLevel levels = parts_of_levels(bytes_ + out_bytes_, threads_, machine_);
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      terms_.copied[i] += levels[i] * in_lines(out_bytes_) / 2 * part_;
+    }
   }
 
   void count_memory() {
     const int innermost = parameters_.loop_order.empty() ? -1 : parameters_.loop_order.back();
     const double in_bytes = as_double(in_.total) * mean_in_bytes();
-    const ByLevel of_both = parts_of_levels(in_bytes + bytes_, threads_, machine_);
+    const ByLevel of_both = parts_of_levels(in_bytes + out_bytes_, threads_, machine_);
     if (is_like_copy(of_both)) {
       count_like_copy(times(of_both, in_lines(in_bytes + bytes_) / 2 * part_));
       return;
@@ -162,7 +184,7 @@ class Counter {
              levels);
     const std::int64_t alignment =
         std::min(out_.alignment, std::max(folded_.out_alignment, kArrayAlignment));
-    SideCounts written = count_side(out_, bytes_, innermost, part_, alignment);
+    SideCounts written = count_side(out_, out_bytes_, innermost, part_, alignment);
     const bool begin_at_lines =
         parameters_.kernel != Kernel::reference && can_begin_at_lines(folded_, parameters_.block);
     count_team(begin_at_lines || alignment == kLineBytes);
@@ -239,7 +261,7 @@ class Counter {
   }
 
   void add_streamed(const SideCounts& written) {
-    terms_.all_streamed = in_lines(bytes_);
+    terms_.all_streamed = in_lines(out_bytes_);
     if (parameters_.staged) {
       terms_.written_staged_split = written.split;
       terms_.written_staged_run_below_64 = written.run_below_64;
@@ -319,6 +341,7 @@ class Counter {
   const Parameters& parameters_;
   const Machine& machine_;
   double bytes_;
+  double out_bytes_;
   bool owns_lines_;
   int threads_ = 1;
   double part_ = 1;

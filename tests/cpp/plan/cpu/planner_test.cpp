@@ -209,24 +209,45 @@ TEST(ForcedKernel, IsTakenOrRefusedWithWhatItNeeds) {
   }
 }
 
-TEST(Planner, RefusesToConvertElements) {
+TEST(Planner, ConvertsElementsAsTheyLeaveABuffer) {
   for (Request& request : test::converting_requests()) {
-    const Problem folded = fold_run(make_problem(request));
-    const std::string obstacle_of_all = folded.conversion_obstacle();
-    for (const Kernel kernel : kKernels) {
-      const auto built = [&] { build_plan(request, {.kernel = kernel, .block = {30, 40}}); };
-      const auto made = [&] { make_plan(request, Machine{}, 1, kernel); };
-      for (const std::string& message : {test::message_of(built), test::message_of(made)}) {
-        test::expect_contains(message, kernel_name(kernel));
-        test::expect_contains(message, obstacle_of_all);
-      }
-    }
+    const bool is_copy = make_problem(request).modes.size() == 1;
     for (const KernelReport& report : kernel_reports(request, Machine{}, 1)) {
-      EXPECT_EQ(report.obstacle, obstacle_of_all);
+      EXPECT_EQ(report.obstacle.empty(), is_copy == (report.kernel == Kernel::copy));
     }
-    EXPECT_EQ(test::message_of([&] { make_plan(request, Machine{}, 1); }), obstacle_of_all);
-    EXPECT_EQ(test::message_of([&] { predict(request, Machine{}, 1, true); }), obstacle_of_all);
-    EXPECT_EQ(test::message_of([&] { candidates(request, Machine{}, 1); }), obstacle_of_all);
+    const Plan plan = make_plan(request, Machine{}, 1);
+    ASSERT_TRUE(plan.conversion);
+    EXPECT_EQ(plan.conversion->map, request.map);
+    EXPECT_EQ(plan.out_bytes_of(400), 100 * request.out_itemsize());
+    for (const Candidate& candidate : candidates(request, Machine{}, 1)) {
+      EXPECT_EQ(candidate.parameters.staged, !is_copy);
+    }
+    if (!is_copy) {
+      Parameters straight = plan.parameters;
+      straight.staged = false;
+      test::expect_contains(test::message_of([&] { build_plan(request, straight); }), "staged");
+    }
+    request.out_byte_strides = {1, 77};
+    test::expect_contains(test::message_of([&] { make_plan(request, Machine{}, 1); }), "steps");
+  }
+}
+
+// Lines are read before what they have is added to, so that nothing can go around the caches.
+TEST(Planner, StreamsNothingThatIsAddedTo) {
+  for (Request& request : test::converting_requests()) {
+    request.map.accumulates = true;
+    for (const Candidate& candidate : candidates(request, Machine{}, 1)) {
+      EXPECT_FALSE(candidate.parameters.streaming);
+    }
+    Parameters streaming = make_plan(request, Machine{}, 1).parameters;
+    streaming.streaming = true;
+    EXPECT_THROW(build_plan(request, streaming), std::invalid_argument);
+  }
+}
+
+TEST(Planner, ConvertsNothingInPlace) {
+  for (Request& request : test::converting_requests()) {
+    const std::string obstacle_of_all = make_problem(request).conversion_obstacle();
     request.inplace = true;
     EXPECT_EQ(test::message_of([&] { make_inplace_plan(request, Machine{}, {}); }),
               obstacle_of_all);

@@ -1,0 +1,261 @@
+// Elements to the type that they are computed in, what is computed, and to the output's type: loops
+// that compilers turn into vectors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "cpu/kernels.hpp"
+#include "cpu/simd/narrow.hpp"
+#include "tensor/element_map.hpp"
+
+namespace ttlg::cpu {
+namespace {
+
+// What holds an element in memory.
+template <Type kType>
+struct StoredAs;
+// clang-format off
+template <> struct StoredAs<Type::boolean> { using T = std::uint8_t; };
+template <> struct StoredAs<Type::uint8> { using T = std::uint8_t; };
+template <> struct StoredAs<Type::int8> { using T = std::int8_t; };
+template <> struct StoredAs<Type::uint16> { using T = std::uint16_t; };
+template <> struct StoredAs<Type::int16> { using T = std::int16_t; };
+template <> struct StoredAs<Type::uint32> { using T = std::uint32_t; };
+template <> struct StoredAs<Type::int32> { using T = std::int32_t; };
+template <> struct StoredAs<Type::uint64> { using T = std::uint64_t; };
+template <> struct StoredAs<Type::int64> { using T = std::int64_t; };
+template <> struct StoredAs<Type::float8_e4m3fn> { using T = std::uint8_t; };
+template <> struct StoredAs<Type::float8_e5m2> { using T = std::uint8_t; };
+template <> struct StoredAs<Type::float16> { using T = std::uint16_t; };
+template <> struct StoredAs<Type::bfloat16> { using T = std::uint16_t; };
+template <> struct StoredAs<Type::float32> { using T = float; };
+template <> struct StoredAs<Type::float64> { using T = double; };
+// clang-format on
+template <Type kType>
+using Stored = typename StoredAs<kType>::T;
+
+constexpr bool is_narrow(Type type) {
+  return type == Type::float8_e4m3fn || type == Type::float8_e5m2 || type == Type::float16 ||
+         type == Type::bfloat16;
+}
+
+template <typename T>
+[[gnu::always_inline]] inline T read(const std::byte* from, std::int64_t index) {
+  T value;
+  std::memcpy(&value, from + index * int{sizeof(T)}, sizeof(T));
+  return value;
+}
+
+template <typename T>
+[[gnu::always_inline]] inline void write(std::byte* to, std::int64_t index, T value) {
+  std::memcpy(to + index * int{sizeof(T)}, &value, sizeof(T));
+}
+
+template <typename T>
+[[gnu::always_inline]] inline T swapped(T value) {
+  if constexpr (sizeof(T) == 1) {
+    return value;
+  } else if constexpr (sizeof(T) == 2) {
+    return std::bit_cast<T>(__builtin_bswap16(std::bit_cast<std::uint16_t>(value)));
+  } else if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<T>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
+  } else {
+    return std::bit_cast<T>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
+  }
+}
+
+template <Type kType, typename C>
+[[gnu::always_inline]] inline C to_computed(Stored<kType> value) {
+  if constexpr (is_narrow(kType)) {
+    return static_cast<C>(widen<FormatOf<kType>>(value));
+  } else if constexpr (kType == Type::boolean) {
+    return static_cast<C>(value != 0 ? 1 : 0);
+  } else {
+    return static_cast<C>(value);
+  }
+}
+
+// To the nearest integer, half to even: what is added leaves no bits for a fraction. Larger numbers
+// have none.
+template <typename C>
+[[gnu::always_inline]] inline C rounded(C value) {
+  constexpr C kAll = sizeof(C) == 4 ? C{0x1p23} : C{0x1p52};
+  constexpr C kMagic = C{1.5} * kAll;
+  const C magnitude = value < 0 ? -value : value;
+  return magnitude < kAll / 2 ? (value + kMagic) - kMagic
+                              : (magnitude < kAll ? static_cast<C>(__builtin_rint(value)) : value);
+}
+
+// The integer to which a number is rounded, within limits: NaN becomes 0.
+template <typename T, typename C>
+[[gnu::always_inline]] inline T saturated(C value) {
+  using Limits = std::numeric_limits<T>;
+  constexpr C kMagic = C{1.5} * (sizeof(C) == 4 ? C{0x1p23} : C{0x1p52});
+  constexpr auto kLowest = static_cast<C>(Limits::lowest());
+  value = value == value ? value : C{0};
+  if constexpr (sizeof(T) == 8) {
+    constexpr C kBeyond = C{2} * static_cast<C>(std::uint64_t{1} << (Limits::digits - 1));
+    if (value >= kBeyond) return Limits::max();
+    if (value < kLowest) return Limits::lowest();
+    return static_cast<T>(rounded(value));
+  } else {
+    constexpr auto kMax = static_cast<C>(Limits::max());  // exact: of fewer bits than C
+    value = value < kLowest ? kLowest : value;
+    value = value > kMax ? kMax : value;
+    const C whole = (value + kMagic) - kMagic;
+    if constexpr (sizeof(T) < 4) return static_cast<T>(static_cast<std::int32_t>(whole));
+    return static_cast<T>(whole);
+  }
+}
+
+// The integer to which a number is rounded, modulo 2^n; what 64 bits do not hold becomes 0.
+template <typename T, typename C>
+[[gnu::always_inline]] inline T wrapped(C value) {
+  constexpr C kBeyond = C{0x1p63};
+  const bool fits = value >= -kBeyond && value < kBeyond;
+  return static_cast<T>(fits ? static_cast<std::int64_t>(rounded(value)) : 0);
+}
+
+template <Type kType, typename C, bool kSaturates>
+[[gnu::always_inline]] inline Stored<kType> from_computed(C value) {
+  using T = Stored<kType>;
+  if constexpr (kType == Type::boolean) {
+    return value != C{0};
+  } else if constexpr (is_narrow(kType)) {
+    return narrow<FormatOf<kType>>(value);
+  } else if constexpr (!is_integral(kType)) {
+    return static_cast<T>(value);
+  } else if constexpr (std::is_floating_point_v<C>) {
+    return kSaturates ? saturated<T>(value) : wrapped<T>(value);
+  } else if constexpr (kSaturates && sizeof(T) < sizeof(C)) {
+    constexpr auto kLowest = static_cast<C>(std::numeric_limits<T>::lowest());
+    constexpr auto kMax = static_cast<C>(std::numeric_limits<T>::max());
+    return static_cast<T>(value < kLowest ? kLowest : value > kMax ? kMax : value);
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+template <Type kType, typename C>
+void load_elements(const std::byte* in, std::byte* computed, std::int64_t count, bool swaps_bytes) {
+  using T = Stored<kType>;
+  if (swaps_bytes) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      write(computed, i, to_computed<kType, C>(swapped(read<T>(in, i))));
+    }
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    write(computed, i, to_computed<kType, C>(read<T>(in, i)));
+  }
+}
+
+template <Type kType, typename C, bool kSaturates>
+void save_elements(const std::byte* computed, std::byte* out, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    write(out, i, from_computed<kType, C, kSaturates>(read<C>(computed, i)));
+  }
+}
+
+template <typename C, typename Operation>
+[[gnu::always_inline]] inline void compute(std::byte* computed, const std::byte* values,
+                                           std::int64_t count, bool vary,
+                                           const Operation& operation) {
+  if (vary) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      write(computed, i, operation(read<C>(computed, i), read<C>(values, i)));
+    }
+    return;
+  }
+  const C value = read<C>(values, 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    write(computed, i, operation(read<C>(computed, i), value));
+  }
+}
+
+template <typename C>
+void scale(std::byte* computed, const std::byte* values, std::int64_t count, bool vary) {
+  compute<C>(computed, values, count, vary, [](C x, C y) { return x * y; });
+}
+
+template <typename C>
+void add(std::byte* computed, const std::byte* values, std::int64_t count, bool vary) {
+  compute<C>(computed, values, count, vary, [](C x, C y) { return x + y; });
+}
+
+template <typename C>
+void scale_complex(std::byte* computed, const std::byte* values, std::int64_t count, bool vary) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t value = vary ? 2 * i : 0;
+    const C real = read<C>(computed, 2 * i);
+    const C imaginary = read<C>(computed, 2 * i + 1);
+    const C by_real = read<C>(values, value);
+    const C by_imaginary = read<C>(values, value + 1);
+    write(computed, 2 * i, real * by_real - imaginary * by_imaginary);
+    write(computed, 2 * i + 1, real * by_imaginary + imaginary * by_real);
+  }
+}
+
+template <typename C>
+void take_real(const std::byte* complex, std::byte* real, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) write(real, i, read<C>(complex, 2 * i));
+}
+
+template <typename C>
+void make_complex(const std::byte* real, std::byte* complex, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    write(complex, 2 * i, read<C>(real, i));
+    write(complex, 2 * i + 1, C{0});
+  }
+}
+
+template <typename C>
+void conjugate(std::byte* computed, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    write(computed, 2 * i + 1, -read<C>(computed, 2 * i + 1));
+}
+
+// Whether elements of a type are computed in that one.
+template <typename C>
+constexpr bool is_computed_in(Type type) {
+  if (type == Type::bits || type == Type::uint64 || is_complex(type)) return false;
+  if (std::is_integral_v<C>) {
+    return is_integral(type) && (sizeof(C) == 8 || bytes_of(type) < 4 || type == Type::int32);
+  }
+  return sizeof(C) == 8 || bytes_of(type) < 4 || type == Type::float32;
+}
+
+template <typename C, std::size_t... kNumbers>
+constexpr ConvertKernels kernels_of(std::index_sequence<kNumbers...>) {
+  ConvertKernels kernels;
+  const auto fill = [&]<Type kType>() {
+    if constexpr (is_computed_in<C>(kType)) {
+      kernels.load[type_number(kType)] = load_elements<kType, C>;
+      kernels.save[type_number(kType)] = save_elements<kType, C, false>;
+      kernels.save_saturated[type_number(kType)] = save_elements<kType, C, true>;
+    }
+  };
+  (fill.template operator()<static_cast<Type>(kNumbers)>(), ...);
+  if constexpr (std::is_floating_point_v<C>) {
+    kernels.scale = scale<C>;
+    kernels.add = add<C>;
+    kernels.scale_complex = scale_complex<C>;
+    kernels.take_real = take_real<C>;
+    kernels.make_complex = make_complex<C>;
+    kernels.conjugate = conjugate<C>;
+  }
+  return kernels;
+}
+
+constexpr std::array<ConvertKernels, kComputedTypes> convert_kernels() {
+  constexpr auto kAll = std::make_index_sequence<kTypes>{};
+  return {kernels_of<std::int32_t>(kAll), kernels_of<std::int64_t>(kAll), kernels_of<float>(kAll),
+          kernels_of<double>(kAll)};
+}
+
+}  // namespace
+}  // namespace ttlg::cpu
