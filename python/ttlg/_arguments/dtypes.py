@@ -40,8 +40,24 @@ def numpy_dtype(name: str) -> "np.dtype[Any]":
 
 # What transform takes and makes.
 _ELEMENT_TYPES = frozenset(
-    "bool uint8 int8 uint16 int16 uint32 int32 int64 float8_e4m3fn float8_e5m2 float16 bfloat16 "
-    "float32 float64 complex64 complex128".split()
+    [
+        "bool",
+        "uint8",
+        "int8",
+        "uint16",
+        "int16",
+        "uint32",
+        "int32",
+        "int64",
+        "float8_e4m3fn",
+        "float8_e5m2",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ]
 )
 
 

@@ -154,9 +154,12 @@ def transform(
     along = None if axis is None else read_axis("axis", axis, len(source.shape))
     values = _Values(from_type, to_type, source.shape, along)
     vectors = [np.ndim(value) for value in (scale, offset)]
+    computes = any(value is not None for value in (scale, offset, beta))
+    # Whose NaN would not keep their bits.
+    swaps_alone = swaps and from_type == to_type == "float16" and not computes
     element_map = _core.ElementMap(
-        from_type,
-        to_type,
+        "int16" if swaps_alone else from_type,
+        "int16" if swaps_alone else to_type,
         swaps_bytes=swaps,
         conjugates=bool(conj) and from_type.startswith("complex"),
         scales=scale is not None,

@@ -4,8 +4,17 @@ import ml_dtypes
 import numpy as np
 
 TYPES = (
-    *"bool uint8 int8 uint16 int16 uint32 int32 int64".split(),
-    *"float8_e4m3fn float8_e5m2 float16 bfloat16 float32 float64 complex64 complex128".split(),
+    *["bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "int64"],
+    *[
+        "float8_e4m3fn",
+        "float8_e5m2",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ],
 )
 SMALL = {"bfloat16", "float8_e4m3fn", "float8_e5m2"}
 
@@ -19,7 +28,7 @@ def is_integral(dtype):
 
 
 def computed_in(source, result):
-    """The type of a computation."""
+    """Return the type of a computation."""
     long = ("uint32", "int32", "int64", "float64", "complex128")
     return np.dtype("f8" if source.name in long or result.name in long else "f4")
 
