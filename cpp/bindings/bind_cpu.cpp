@@ -89,7 +89,7 @@ py::object shuffle_program_of(const Plan& plan) {
     sums.append(py::tuple(terms));
   }
   py::dict result;
-  result["tile"] = to_tuple(cpu::shuffle_tile(fold_run(plan.problem)));
+  result["tile"] = to_tuple(cpu::shuffle_tile(gather_bits(plan.problem)));
   result["loads"] = to_tuple(shuffle.loads);
   result["first"] = source_bytes(shuffle.first);
   result["rounds"] = to_tuple(Integers(shuffle.rounds.begin(), shuffle.rounds.end()));
@@ -260,7 +260,7 @@ void bind_loops(py::module_& module) {
       "loop_orders",
       [](const Request& request, const Integers& block) {
         py::list orders;
-        for (const auto& order : cpu::loop_orders(fold_run(make_problem(request)), block)) {
+        for (const auto& order : cpu::loop_orders(gather_bits(make_problem(request)), block)) {
           orders.append(to_tuple(order));
         }
         return orders;

@@ -133,7 +133,7 @@ void bind_time_model(py::module_& module) {
       "count_cpu_terms",
       [](const cpu::Plan& plan, const cpu::Machine& machine, bool fresh) {
         const cpu::Terms terms =
-            cpu::count_terms(fold_run(plan.problem), plan.parameters, machine, fresh);
+            cpu::count_terms(gather_bits(plan.problem), plan.parameters, machine, fresh);
         return by_name(values_of(terms));
       },
       py::arg("plan"), py::arg("machine"), py::arg("fresh"),

@@ -41,12 +41,13 @@ struct CpuTransform {
 
   void run(const TensorView& x, const TensorView& out) const {
     check_planned(*plan, x, out);
-    call::run<GilRelease>(*plan, x.data, out.data,
-                          {.scales = scales.data(),
-                           .offsets = offsets.data(),
-                           .beta = beta.data(),
-                           .scales_are_complex = scales.are_complex,
-                           .beta_is_complex = beta.are_complex});
+    const cpu::MapValues values{.scales = scales.data(),
+                                .offsets = offsets.data(),
+                                .beta = beta.data(),
+                                .scales_are_complex = scales.are_complex,
+                                .beta_is_complex = beta.are_complex};
+    call::run_and_learn<GilRelease>(plan, x.data, out.data, plan->request.out_byte_strides.empty(),
+                                    values);
   }
 };
 

@@ -26,7 +26,7 @@ double planned_seconds(const cpu::Plan& plan, bool fresh) {
 
 double predicted_seconds(const cpu::Plan& plan, bool fresh) {
   const auto machine = machine_or_this(plan.machine);
-  const cpu::Terms terms = count_terms(fold_run(plan.problem), plan.parameters, *machine, fresh);
+  const cpu::Terms terms = count_terms(gather_bits(plan.problem), plan.parameters, *machine, fresh);
   return predicted_seconds(terms, machine->model);
 }
 

@@ -42,11 +42,13 @@ void run(const cpu::Plan& plan, const std::byte* in, std::byte* out,
 // pages of `out` first.
 template <typename Release>
 void run_and_learn(const std::shared_ptr<const cpu::Plan>& plan, const std::byte* in,
-                   std::byte* out, bool is_new) {
-  if (!is_learning() || !cpu::Learner::can_learn(*plan)) return run<Release>(*plan, in, out);
+                   std::byte* out, bool is_new, const cpu::MapValues& values = {}) {
+  if (!is_learning() || !cpu::Learner::can_learn(*plan)) {
+    return run<Release>(*plan, in, out, values);
+  }
   const cpu::Learner::Call call = cpu_learner().begin(plan);
   const auto start = std::chrono::steady_clock::now();
-  run<Release>(*call.plan, in, out);
+  run<Release>(*call.plan, in, out, values);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   auto kept = cpu_learner().end(*plan, call, taken.count(), is_new);
   if (kept == nullptr) return;

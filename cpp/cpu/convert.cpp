@@ -17,7 +17,18 @@ RowConverter::RowConverter(const Conversion& conversion, const MapValues& values
       part_bytes_(bytes_of(conversion.map.computed_in())),
       parts_(is_complex(conversion.map.from) && is_complex(conversion.map.to) ? 2 : 1),
       from_parts_(is_complex(conversion.map.from) ? 2 : 1),
-      to_parts_(is_complex(conversion.map.to) ? 2 : 1) {}
+      to_parts_(is_complex(conversion.map.to) ? 2 : 1) {
+  const auto set = [](auto one, auto& scale, auto& offset) {
+    const auto nothing = -decltype(one){0};
+    std::memcpy(scale.data(), &one, sizeof(one));
+    std::memcpy(offset.data(), &nothing, sizeof(one));
+  };
+  if (part_bytes_ == 4) {
+    set(1.0F, identity_.scale, identity_.offset);
+  } else {
+    set(1.0, identity_.scale, identity_.offset);
+  }
+}
 
 std::int64_t RowConverter::index_at(std::int64_t place, std::int64_t inner) const {
   const std::int64_t extent = conversion_.values.extent;
@@ -28,52 +39,59 @@ std::int64_t RowConverter::index_at(std::int64_t place, std::int64_t inner) cons
 void RowConverter::expand(const std::byte* values, Expanded& to, const RowValues& row,
                           std::int64_t count) const {
   const std::int64_t bytes = parts_ * part_bytes_;
-  const auto put = [&](std::int64_t element, std::int64_t index) {
-    std::memcpy(to.bytes.data() + element * bytes, values + index * bytes,
-                static_cast<std::size_t>(bytes));
-  };
-  if (row.inner == 0) {
-    for (std::int64_t i = 0; i < count; ++i) put(i, index_at(row.place, 0));
-    return;
+  std::byte* const begin = to.bytes.data();
+  // One period, or one value where they do not vary, and then that again and again.
+  const std::int64_t period = std::max<std::int64_t>(row.inner * conversion_.values.extent, 1);
+  const std::int64_t first = std::min(period, count);
+  std::int64_t left = row.inner == 0 ? first : row.inner - row.place % row.inner;
+  for (std::int64_t i = 0; i < first; left = row.inner) {
+    const std::byte* const value = values + index_at(row.place + i, row.inner) * bytes;
+    for (; left > 0 && i < first; --left, ++i) {
+      std::memcpy(begin + i * bytes, value, static_cast<std::size_t>(bytes));
+    }
   }
-  std::int64_t left = row.inner - row.place % row.inner;
-  for (std::int64_t i = 0; i < count; left = row.inner) {
-    const std::int64_t index = index_at(row.place + i, row.inner);
-    for (; left > 0 && i < count; --left) put(i++, index);
+  for (std::int64_t done = first; done < count; done *= 2) {
+    const std::int64_t now = std::min(done, count - done);
+    std::memcpy(begin + done * bytes, begin, static_cast<std::size_t>(now * bytes));
   }
 }
 
 std::int64_t RowConverter::prepare_values(const RowValues& row, std::int64_t count) {
-  const std::int64_t chunk = kChunk / parts_;
   const std::int64_t period = row.inner * conversion_.values.extent;
-  // Vectors of a short period are expanded once.
-  const bool is_kept = period <= chunk;
-  RowValues wanted = row;
-  if (is_kept && row.inner > 0) wanted.place = 0;
-  if (!is_kept || wanted.place != expanded_for_.place || wanted.inner != expanded_for_.inner) {
-    const std::int64_t expanded = is_kept ? chunk + period : count;
-    if (values_.scales != nullptr) expand(values_.scales, scales_, wanted, expanded);
-    if (values_.offsets != nullptr) expand(values_.offsets, offsets_, wanted, expanded);
-    expanded_for_ = is_kept ? wanted : RowValues{-1, -1};
+  // Vectors of a short period are expanded once, for chunks that begin anywhere in it.
+  const bool is_kept = period <= kChunk / parts_;
+  const std::int64_t at = is_kept && period > 0 ? row.place % period : 0;
+  const RowValues wanted{row.place - at, row.inner};
+  const bool is_there = is_kept && wanted.inner == expanded_for_.inner && at + count <= expanded_ &&
+                        (period > 0 || wanted.place == expanded_for_.place);
+  if (!is_there) {
+    expanded_ = period + count;
+    if (!is_kept) expanded_ = count;
+    if (conversion_.map.scales) expand(values_.scales, scales_, wanted, expanded_);
+    if (conversion_.map.adds) expand(values_.offsets, offsets_, wanted, expanded_);
+    expanded_for_ = wanted;
   }
-  return is_kept && row.inner > 0 ? row.place % period * parts_ * part_bytes_ : 0;
+  return at * parts_ * part_bytes_;
+}
+
+RowConverter::ChunkValues RowConverter::values_of(const RowValues& row, std::int64_t count) {
+  const ElementMap& map = conversion_.map;
+  if (parts_ > 1 || row.inner > 0) {
+    const std::int64_t at = prepare_values(row, count);
+    return {scales_.bytes.data() + at, offsets_.bytes.data() + at, true};
+  }
+  const std::int64_t at = map.varies() ? index_at(row.place, 0) * part_bytes_ : std::int64_t{0};
+  return {map.scales ? values_.scales + at : identity_.scale.data(),
+          map.adds ? values_.offsets + at : identity_.offset.data(), false};
 }
 
 void RowConverter::compute(std::byte* chunk, std::int64_t count, const RowValues& row) {
   const ElementMap& map = conversion_.map;
   if (map.conjugates && parts_ == 2) kernels_.conjugate(chunk, count);
   if (!map.scales && !map.adds) return;
-  const bool is_same = parts_ == 1 && row.inner == 0;  // for all elements
-  std::int64_t at = 0;
-  if (is_same) {
-    at = (map.varies() ? index_at(row.place, 0) : 0) * part_bytes_;
-  } else {
-    at = prepare_values(row, count);
-  }
-  const std::byte* const scales = is_same ? values_.scales : scales_.bytes.data();
-  const std::byte* const offsets = is_same ? values_.offsets : offsets_.bytes.data();
-  if (map.scales) multiply(chunk, scales + at, count, !is_same, values_.scales_are_complex);
-  if (map.adds) kernels_.add(chunk, offsets + at, count * parts_, !is_same);
+  const auto [scales, offsets, vary] = values_of(row, count);
+  if (map.scales) multiply(chunk, scales, count, vary, values_.scales_are_complex);
+  if (map.adds) kernels_.add(chunk, offsets, count * parts_, vary);
 }
 
 void RowConverter::accumulate(std::byte* chunk, const std::byte* out, std::int64_t count) {
@@ -93,21 +111,34 @@ void RowConverter::multiply(std::byte* chunk, const std::byte* values, std::int6
   }
 }
 
-// To `direct`, if it is given, or wherever they lie already.
-const std::byte* RowConverter::load_chunk(const std::byte* in, std::byte* direct,
-                                          std::int64_t count) {
+// Whether loads scale and add at once.
+bool RowConverter::fuses(const RowValues& row) const {
   const ElementMap& map = conversion_.map;
-  const Type from = part_of(map.from);
-  const bool is_computed = from == map.computed_in() && !map.swaps_bytes;
-  if (from_parts_ > parts_) {
-    kernels_.load[type_number(from)](in, other_.data(), 2 * count, map.swaps_bytes);
-    kernels_.take_real(other_.data(), computed_.data(), count);
-    return computed_.data();
-  }
-  const bool changes = map.computes() || map.conjugates;
-  if (is_computed && !changes) return in;
+  if (map.swaps_bytes || map.conjugates || values_.scales_are_complex) return false;
+  if (from_parts_ > parts_ || (!map.scales && !map.adds)) return false;
+  return (parts_ == 1 && row.inner == 0) || (map.scales && map.adds);
+}
+
+// Elements as they are computed: in `direct`, if it is given, or wherever they lie already.
+const std::byte* RowConverter::compute_chunk(const std::byte* in, std::byte* direct,
+                                             std::int64_t count, const RowValues& row) {
+  const ElementMap& map = conversion_.map;
+  const std::size_t from = type_number(part_of(map.from));
   std::byte* const to = direct != nullptr ? direct : computed_.data();
-  kernels_.load[type_number(from)](in, to, count * parts_, map.swaps_bytes);
+  if (fuses(row)) {
+    const auto [scales, offsets, vary] = values_of(row, count);
+    kernels_.load_scaled[from](in, to, count * parts_, scales, offsets, vary);
+    return to;
+  }
+  if (from_parts_ > parts_) {
+    kernels_.load[from](in, other_.data(), 2 * count, map.swaps_bytes);
+    kernels_.take_real(other_.data(), to, count);
+  } else {
+    const bool is_computed = part_of(map.from) == map.computed_in() && !map.swaps_bytes;
+    if (is_computed && !map.computes() && !map.conjugates) return in;
+    kernels_.load[from](in, to, count * parts_, map.swaps_bytes);
+  }
+  compute(to, count, row);
   return to;
 }
 
@@ -117,18 +148,13 @@ void RowConverter::move_chunk(const std::byte* in, std::byte* out, std::int64_t 
   const Type to = part_of(map.to);
   const bool is_saved = to == map.computed_in() && to_parts_ == parts_;
   const bool is_direct = is_saved && !streaming_ && !map.accumulates;
-  const std::byte* from = load_chunk(in, is_direct ? out : nullptr, count);
-  if (map.computes() || map.conjugates) {
-    auto* const chunk = const_cast<std::byte*>(from);  // a buffer, or the output
-    compute(chunk, count, row);
-    if (map.accumulates) accumulate(chunk, out, count);
-  }
+  const std::byte* from = compute_chunk(in, is_direct ? out : nullptr, count, row);
+  if (from == out) return;
+  if (map.accumulates) accumulate(computed_.data(), out, count);
   if (to_parts_ > parts_) {
     kernels_.make_complex(from, other_.data(), count);
     from = other_.data();
   }
-  const std::int64_t bytes = count * conversion_.to_bytes;
-  if (from == out) return;
   if (to != map.computed_in()) {
     const ConvertKernels::Save save =
         (map.saturates ? kernels_.save_saturated : kernels_.save)[type_number(to)];
@@ -137,17 +163,24 @@ void RowConverter::move_chunk(const std::byte* in, std::byte* out, std::int64_t 
     save(from, saved, count * to_parts_);
     from = saved;
   }
-  (streaming_ ? table_.stream : table_.copy)(out, from, bytes);
+  (streaming_ ? table_.stream : table_.copy)(out, from, count * conversion_.to_bytes);
 }
 
 void RowConverter::move(const std::byte* in, std::byte* out, std::int64_t count,
                         const RowValues& row) {
+  constexpr std::int64_t kLongInner = 256;  // elements of one value that are a chunk of their own
   const std::int64_t most = kChunk / std::max(from_parts_, to_parts_);
   // Chunks begin where lines do.
   const std::int64_t head = (kLineBytes - line_offset(out)) % kLineBytes / conversion_.to_bytes;
-  std::int64_t now = head > 0 ? std::min(head, count) : std::min(most, count);
-  for (std::int64_t at = 0; at < count; now = std::min(most, count - at)) {
-    const RowValues part{row.inner > 0 ? row.place + at : row.place, row.inner};
+  std::int64_t limit = head > 0 ? std::min(head, most) : most;
+  for (std::int64_t at = 0; at < count; limit = most) {
+    std::int64_t now = std::min(limit, count - at);
+    RowValues part = row;
+    if (row.inner > 0) part.place += at;
+    if (row.inner >= kLongInner) {
+      now = std::min(now, row.inner - part.place % row.inner);
+      part = {part.place / row.inner % conversion_.values.extent, 0};
+    }
     move_chunk(in + at * conversion_.from_bytes, out + at * conversion_.to_bytes, now, part);
     at += now;
   }

@@ -52,12 +52,21 @@ class RowConverter {
               std::int64_t count) const;
   // Brings the values of a chunk to where the result says, in bytes of the expanded vectors.
   std::int64_t prepare_values(const RowValues& row, std::int64_t count);
+  // One value for all elements of a chunk or, where they vary, as many as it has parts.
+  struct ChunkValues {
+    const std::byte* scales;
+    const std::byte* offsets;
+    bool vary;
+  };
+  ChunkValues values_of(const RowValues& row, std::int64_t count);
+  bool fuses(const RowValues& row) const;
   void multiply(std::byte* chunk, const std::byte* values, std::int64_t count, bool vary,
                 bool by_complex) const;
   void compute(std::byte* chunk, std::int64_t count, const RowValues& row);
+  const std::byte* compute_chunk(const std::byte* in, std::byte* direct, std::int64_t count,
+                                 const RowValues& row);
   void accumulate(std::byte* chunk, const std::byte* out, std::int64_t count);
   void move_chunk(const std::byte* in, std::byte* out, std::int64_t count, const RowValues& row);
-  const std::byte* load_chunk(const std::byte* in, std::byte* direct, std::int64_t count);
 
   const Conversion& conversion_;
   const MapValues& values_;
@@ -68,7 +77,13 @@ class RowConverter {
   const std::int64_t parts_;       // of an element while it is computed
   const std::int64_t from_parts_;
   const std::int64_t to_parts_;
+  // By which nothing changes: 1, and -0, as 0 would change the sign of -0.
+  struct {
+    alignas(kMaxPartBytes) std::array<std::byte, kMaxPartBytes> scale{};
+    alignas(kMaxPartBytes) std::array<std::byte, kMaxPartBytes> offset{};
+  } identity_;
   RowValues expanded_for_{-1, -1};
+  std::int64_t expanded_ = 0;  // elements
   alignas(kLineBytes) Buffer computed_;
   alignas(kLineBytes) Buffer other_;
   Expanded scales_;

@@ -99,12 +99,16 @@ using WindowKernel = void (*)(const std::byte* in, std::byte* out, const Window&
 struct ConvertKernels {
   using Load = void (*)(const std::byte* in, std::byte* computed, std::int64_t count,
                         bool swaps_bytes);
+  // Loads, multiplies and adds at once.
+  using LoadScaled = void (*)(const std::byte* in, std::byte* computed, std::int64_t count,
+                              const std::byte* scales, const std::byte* offsets, bool vary);
   using Save = void (*)(const std::byte* computed, std::byte* out, std::int64_t count);
   // By one value, or by as many.
   using Compute = void (*)(std::byte* computed, const std::byte* values, std::int64_t count,
                            bool vary);
 
   std::array<Load, kTypes> load{};
+  std::array<LoadScaled, kTypes> load_scaled{};
   std::array<Save, kTypes> save{};
   std::array<Save, kTypes> save_saturated{};
   Compute scale = nullptr;

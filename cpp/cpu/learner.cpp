@@ -40,7 +40,7 @@ std::vector<Plan> plans_to_try(const Plan& chosen) {
 // What the calls of a plan's trials tell the time model.
 std::vector<Timing> timings_of(const Plan& plan) {
   const auto machine = this_machine(false);
-  const Problem folded = fold_run(plan.problem);
+  const Problem folded = gather_bits(plan.problem);
   std::vector<Timing> timings;
   for (const Timed& each : plan.measured) {
     const Terms terms = count_terms(folded, each.parameters, *machine, false);
@@ -58,7 +58,7 @@ std::vector<Timed> planned_first(std::vector<Timed> timed, const Timed& planned)
 
 std::vector<Plan> neighbors(const Plan& plan) {
   std::vector<Plan> plans;
-  for (const Parameters& each : neighbors_of(fold_run(plan.problem), plan.parameters)) {
+  for (const Parameters& each : neighbors_of(gather_bits(plan.problem), plan.parameters)) {
     plans.push_back(with_parameters(plan, each));
   }
   return plans;
@@ -101,7 +101,8 @@ std::shared_ptr<const Plan> Learner::end(const Plan& chosen, const Call& call, d
 // From now on the calls of what is kept are watched.
 std::shared_ptr<const Plan> Learner::end_trials(Entry& entry) {
   Plan result = entry.trials->result();
-  if (!entry.own.is_new) correct_time_model(timings_of(result));
+  // What conversions take teaches nothing about what moves bits.
+  if (!entry.own.is_new && !result.conversion) correct_time_model(timings_of(result));
   if (!entry.chosen->measured.empty()) {
     result.measured = planned_first(std::move(result.measured), entry.chosen->measured.front());
   }

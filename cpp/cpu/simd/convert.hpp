@@ -154,6 +154,24 @@ void load_elements(const std::byte* in, std::byte* computed, std::int64_t count,
   }
 }
 
+template <Type kType, typename C>
+void load_scaled(const std::byte* in, std::byte* computed, std::int64_t count,
+                 const std::byte* scales, const std::byte* offsets, bool vary) {
+  using T = Stored<kType>;
+  if (vary) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const C value = to_computed<kType, C>(read<T>(in, i));
+      write(computed, i, value * read<C>(scales, i) + read<C>(offsets, i));
+    }
+    return;
+  }
+  const C scale = read<C>(scales, 0);
+  const C offset = read<C>(offsets, 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    write(computed, i, to_computed<kType, C>(read<T>(in, i)) * scale + offset);
+  }
+}
+
 template <Type kType, typename C, bool kSaturates>
 void save_elements(const std::byte* computed, std::byte* out, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -235,6 +253,9 @@ constexpr ConvertKernels kernels_of(std::index_sequence<kNumbers...>) {
   const auto fill = [&]<Type kType>() {
     if constexpr (is_computed_in<C>(kType)) {
       kernels.load[type_number(kType)] = load_elements<kType, C>;
+      if constexpr (std::is_floating_point_v<C>) {
+        kernels.load_scaled[type_number(kType)] = load_scaled<kType, C>;
+      }
       kernels.save[type_number(kType)] = save_elements<kType, C, false>;
       kernels.save_saturated[type_number(kType)] = save_elements<kType, C, true>;
     }

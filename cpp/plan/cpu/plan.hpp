@@ -81,7 +81,7 @@ struct Plan : PlanBase {
 // Throws std::invalid_argument for a number of threads that no plan can have.
 void check_threads(int threads);
 
-// Lays out blocks and loops. `folded` is fold_run(problem).
+// Lays out blocks and loops. `folded` is gather_bits(problem).
 Plan assemble(const Request& request, Problem problem, const Problem& folded,
               const Parameters& parameters);
 

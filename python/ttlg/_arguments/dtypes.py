@@ -61,23 +61,30 @@ _ELEMENT_TYPES = frozenset(
 )
 
 
-def element_type(dtype: str, name: str) -> tuple[str, bool]:
+@functools.lru_cache
+def element_type(dtype: "str | np.dtype[Any]", name: str) -> tuple[str, bool]:
     """Return the type of elements of that dtype, and whether their bytes are in the other order.
 
-    `name` is what messages call the array or argument.
+    `dtype` is NumPy's or a name, and `name` what messages call the array or argument.
     """
-    swaps = False
-    if dtype.startswith((">", "<")):
+    kind, swaps = str(dtype), False
+    if not isinstance(dtype, str) or kind.startswith((">", "<")):
         resolved = np.dtype(dtype)
-        dtype, swaps = resolved.name, not resolved.isnative
-    if dtype in _ELEMENT_TYPES:
-        return dtype, swaps
-    advice = "view it as int64" if dtype == "uint64" else "convert it before"
+        swaps = not resolved.isnative
+        kind = resolved.name if resolved.names is None else kind
+    if kind in _ELEMENT_TYPES:
+        return kind, swaps
+    advice = "view it as int64" if kind == "uint64" else "convert it before"
     raise TypeError(
-        f"{name} has dtype {dtype}, which ttlg.transform does not convert: {advice}, or call "
+        f"{name} has dtype {kind}, which ttlg.transform does not convert: {advice}, or call "
         f"ttlg.transpose, which moves elements of any dtype; it converts "
         + ", ".join(sorted(_ELEMENT_TYPES))
     )
+
+
+def is_complex(element_type: str) -> bool:
+    """Whether elements of that type are complex numbers."""
+    return element_type.startswith("complex")
 
 
 def _hint(dtype: Any) -> str:

@@ -1,12 +1,14 @@
 """Conversion, scaling and addition while axes are permuted."""
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from ttlg import _core
 from ttlg._arguments.axes import read_axis
-from ttlg._arguments.dtypes import describe_dtype, element_type
+from ttlg._arguments.dtypes import describe_dtype, element_type, is_complex
+from ttlg._arguments.values import read_values
 from ttlg._functions.copies import copyto
 from ttlg._functions.transpose import transpose
 from ttlg._libraries import library_of
@@ -147,33 +149,25 @@ def transform(
             f"x lives on {source.device}, and ttlg.transform takes arrays in host memory so far; call "
             "ttlg.transpose, and convert by the array's own library"
         )
-    from_type, swaps = element_type(source.dtype, "x")
     other = library_of(out) if out is not None else library
     target = other.view_output(out, source, stream) if out is not None else None
-    to_type = _result_type(dtype, from_type, target)
+    from_type, swaps = element_type(_dtype_of(x, source), "x")
+    to_type = _result_type(dtype, from_type, out, target)
     along = None if axis is None else read_axis("axis", axis, len(source.shape))
-    values = _Values(from_type, to_type, source.shape, along)
-    vectors = [np.ndim(value) for value in (scale, offset)]
-    computes = any(value is not None for value in (scale, offset, beta))
-    # Whose NaN would not keep their bits.
-    swaps_alone = swaps and from_type == to_type == "float16" and not computes
-    element_map = _core.ElementMap(
-        "int16" if swaps_alone else from_type,
-        "int16" if swaps_alone else to_type,
-        swaps_bytes=swaps,
-        conjugates=bool(conj) and from_type.startswith("complex"),
-        scales=scale is not None,
-        adds=offset is not None,
-        accumulates=beta is not None,
-        saturates=bool(saturate),
-        axis=along if along is not None and any(vectors) else -1,
-    )
+    given = {"scale": scale, "offset": offset, "beta": beta}
+    element_map, vary = _map_of(from_type, to_type, swaps, conj, saturate, along, given)
     if element_map.is_identity:
         return transpose(x, axes, out=out, stream=stream, threads=threads)
-    numbers = values.of(element_map, any(vectors), scale=scale, offset=offset, beta=beta)
+    are_pairs = is_complex(from_type) and is_complex(to_type)
+    values = [
+        read_values(name, value, element_map.computed_in, are_pairs, source.shape, along)
+        for name, value in given.items()
+    ]
+    if vary:
+        values[:2] = [_repeated(each, source.shape[along or 0]) for each in values[:2]]
     most = library.threads_for(source, threads)
     if target is None:
-        call = _core.cpu_transform_for(source, axes, None, element_map, *numbers, most)
+        call = _core.cpu_transform_for(source, axes, None, element_map, *values, most)
         return library.run_into_new(call, x, source, to_type)
     if any(step % target.itemsize for step in target.byte_strides):
         # Elements that lie at odd places are computed elsewhere.
@@ -182,17 +176,22 @@ def transform(
         transform(x, axes, scale=scale, offset=offset, beta=beta, out=result, **options)
         copyto(out, result)
         return out
-    call = _core.cpu_transform_for(source, axes, target, element_map, *numbers, most)
+    call = _core.cpu_transform_for(source, axes, target, element_map, *values, most)
     other.run_into(call, out, source, target)
     return out
 
 
-def _result_type(dtype: Any, from_type: str, target: _core.TensorView | None) -> str:
+def _dtype_of(x: Any, view: _core.TensorView) -> Any:
+    """Return the dtype of an ndarray, whose name takes NumPy long to write, or the name of others."""
+    return x.dtype if x.__class__ is np.ndarray else view.dtype
+
+
+def _result_type(dtype: Any, from_type: str, out: Any, target: _core.TensorView | None) -> str:
     """Return the type of the result's elements."""
     wanted = None if dtype is None else element_type(describe_dtype(dtype)[0], "dtype=")
     if target is None:
         return from_type if wanted is None else wanted[0]
-    given = element_type(target.dtype, "out")
+    given = element_type(_dtype_of(out, target), "out")
     if given[1]:
         raise TypeError(f"out has dtype {target.dtype}; pass out in the machine's byte order")
     if wanted is not None and wanted != given:
@@ -200,61 +199,47 @@ def _result_type(dtype: Any, from_type: str, target: _core.TensorView | None) ->
     return given[0]
 
 
-class _Values:
-    """Reads the numbers by which elements are computed."""
+def _map_of(
+    from_type: str,
+    to_type: str,
+    swaps: bool,
+    conj: bool,
+    saturate: bool,
+    axis: int | None,
+    given: dict[str, Any],
+) -> tuple[_core.ElementMap, bool]:
+    """Return what becomes of elements, and whether that varies along `axis`."""
+    computes = tuple(value is not None for value in given.values())
+    vary = axis is not None and any(np.ndim(given[name]) for name in ("scale", "offset"))
+    if swaps and from_type == to_type == "float16" and not any(computes):
+        from_type = to_type = "int16"  # so that NaN keep their bits
+    conjugates = bool(conj) and is_complex(from_type) and is_complex(to_type)
+    along = axis if vary and axis is not None else -1
+    flags = (swaps, conjugates, *computes, bool(saturate))
+    return _element_map(from_type, to_type, flags, along), vary
 
-    def __init__(
-        self, from_type: str, to_type: str, shape: tuple[int, ...], axis: int | None
-    ) -> None:
-        self._are_pairs = from_type.startswith("complex") and to_type.startswith("complex")
-        self._shape = shape
-        self._axis = axis
 
-    def of(self, element_map: _core.ElementMap, vary: bool, **given: Any) -> list[Any]:
-        """Return each as an array of the type that elements are computed in, or None.
+@functools.lru_cache
+def _element_map(
+    from_type: str, to_type: str, flags: tuple[bool, ...], axis: int
+) -> _core.ElementMap:
+    swaps, conjugates, scales, adds, accumulates, saturates = flags
+    return _core.ElementMap(
+        from_type,
+        to_type,
+        swaps_bytes=swaps,
+        conjugates=conjugates,
+        scales=scales,
+        adds=adds,
+        accumulates=accumulates,
+        saturates=saturates,
+        axis=axis,
+    )
 
-        With each comes whether it is complex.
-        """
-        part = np.dtype(element_map.computed_in)
-        result: list[Any] = []
-        for name, value in given.items():
-            if value is None:
-                result.append((None, False))
-                continue
-            numbers = self._read(name, value)
-            if vary and name != "beta" and numbers.ndim == 0:
-                numbers = np.broadcast_to(numbers, (self._shape[self._axis or 0],))
-            is_complex = numbers.dtype.kind == "c"
-            if self._are_pairs:
-                imaginary = numbers.imag if is_complex or name == "offset" else numbers.real
-                numbers = np.stack([numbers.real, imaginary], axis=-1)
-            result.append((np.ascontiguousarray(numbers, part), is_complex))
-        return result
 
-    def _read(self, name: str, value: Any) -> Any:
-        numbers = np.asarray(value)
-        if numbers.dtype.kind not in "biufc" and numbers.dtype.name != "bfloat16":
-            raise TypeError(f"{name} must be a number or an array of numbers, not {value!r}")
-        if numbers.dtype.kind == "c" and not self._are_pairs:
-            raise TypeError(
-                f"{name} is complex, but x and the result are not both; pass {name}.real, or complex "
-                "arrays"
-            )
-        if numbers.ndim == 0:
-            return numbers
-        if name == "beta" or numbers.ndim > 1:
-            raise ValueError(
-                f"{name} must be a number{'' if name == 'beta' else ' or one-dimensional'}, not of "
-                f"shape {numbers.shape}"
-            )
-        if self._axis is None:
-            raise ValueError(
-                f"{name} has {numbers.size} numbers: say by axis= along which axis of x, of shape "
-                f"{self._shape}, they belong"
-            )
-        if numbers.size != self._shape[self._axis]:
-            raise ValueError(
-                f"{name} has {numbers.size} numbers, but x of shape {self._shape} has "
-                f"{self._shape[self._axis]} indices along axis {self._axis}"
-            )
-        return numbers
+def _repeated(values: tuple[Any, bool], count: int) -> tuple[Any, bool]:
+    """Repeat a number for every index of an axis, where there is one alone."""
+    numbers, is_complex = values
+    if numbers is not None and len(numbers) < count:
+        numbers = np.repeat(numbers, count, axis=0)
+    return numbers, is_complex

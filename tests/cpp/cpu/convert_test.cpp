@@ -15,6 +15,7 @@
 
 #include "cpu/buffers.hpp"
 #include "cpu/execute.hpp"
+#include "cpu/executions.hpp"
 #include "plan/cpu/planner.hpp"
 #include "requests.hpp"
 
@@ -185,7 +186,9 @@ void expect_as_reference(const Drawn& drawn, const Plan& plan) {
       EXPECT_EQ(run(plan, *level, alignment), expected)
           << level->name << ", kernel " << kernel_name(plan.parameters.kernel) << ", from "
           << type_number(request.map.from) << " to " << type_number(request.map.to) << ", axis "
-          << int{request.map.axis};
+          << int{request.map.axis} << ", scales " << request.map.scales << ", adds "
+          << request.map.adds << ", beta " << request.map.accumulates << ", "
+          << test::describe(plan);
     }
   }
 }

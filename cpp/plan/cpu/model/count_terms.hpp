@@ -9,7 +9,7 @@
 
 namespace ttlg::cpu {
 
-// `folded` is fold_run of the plan's problem; `runs` those of the block, where they are known;
+// `folded` is gather_bits of the plan's problem; `runs` those of the block, where they are known;
 // `fresh`: the output's pages have not been written to yet, so that the first to write waits for
 // the system to give them.
 Terms count_terms(const Problem& folded, const Parameters& parameters, const Machine& machine,
