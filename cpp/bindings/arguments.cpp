@@ -193,8 +193,8 @@ void check_out(const TensorView& x, const std::vector<int>& axes, const TensorVi
   }
   if (!converts && !same_dtype(x, out)) {
     throw py::type_error(out.name + " has dtype " + out.dtype() + ", but " + x.name + " has " +
-                         x.dtype() + "; pass " + out.name + " of dtype " + x.dtype() +
-                         ", or call ttlg.transform, which converts");
+                         x.dtype() + "; ttlg moves bits and converts nothing: pass " + out.name +
+                         " of dtype " + x.dtype() + ", or call ttlg.transform, which converts");
   }
   if (out.readonly) throw py::value_error(out_of_shape() + " is read-only; pass a writable array");
   if (fault.kind == Fault::self_overlap) {
@@ -237,9 +237,13 @@ void bind_arguments(py::module_& module) {
              "The number of the enclosing block or of the process; 0 where none was chosen.");
   module.def("context_threads", &ask_for_context_threads,
              "The context variable with the number of threads of ttlg.threads.");
-  module.def("check_out", &check_out, py::arg("x"), py::arg("axes"), py::arg("out"),
-             py::arg("converts") = false,
-             "Refuse an out that cannot take the result, before anything is written.");
+  module.def(
+      "check_out",
+      [](const TensorView& x, const std::vector<int>& axes, const TensorView& out) {
+        check_out(x, axes, out);
+      },
+      py::arg("x"), py::arg("axes"), py::arg("out"),
+      "Refuse an out that cannot take the result, before anything is written.");
   module.def("share_memory", &share_memory, py::arg("x"), py::arg("out"),
              "Whether the two have a byte in common.");
 }

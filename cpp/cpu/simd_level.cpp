@@ -45,7 +45,7 @@ constexpr std::array<const Kernels*, 4> kLevels{&kBaselineKernels, &kSsse3Kernel
 std::size_t count_usable() {
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("ssse3")) return 1;
-  if (!__builtin_cpu_supports("avx2")) return 2;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("f16c")) return 2;
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return avx512 ? 4 : 3;

@@ -37,6 +37,7 @@ from ttlg._typing import CpuKernel, CudaInplaceKernel, CudaKernel, InplaceKernel
 if TYPE_CHECKING:
     from ttlg import cotengra as cotengra
     from ttlg import dask as dask
+    from ttlg import images as images
     from ttlg import opt_einsum as opt_einsum
     from ttlg import schemes as schemes
     from ttlg import sparse as sparse
@@ -85,7 +86,7 @@ _LAZY = {
     "tensordot": "_contract.functions",
     "transpose_file": "_files.transpose_file",
 }
-_LAZY_MODULES = ("schemes", "sparse")
+_LAZY_MODULES = ("images", "schemes", "sparse")
 # Modules for other libraries: for which, and what pip installs it by. No `import *` imports them.
 _FOR_LIBRARIES = {
     "cotengra": ("cotengra", "cotengra"),
@@ -129,6 +130,7 @@ __all__ = [
     "generate",
     "get_include",
     "get_num_threads",
+    "images",
     "learning",
     "loop_order",
     "moveaxis",

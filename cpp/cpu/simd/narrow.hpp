@@ -93,9 +93,11 @@ template <typename F, typename Wide>
   const Bits odd = magnitude >> kShift & 1;
   const Bits rounded = magnitude + ((kOne << (kShift - 1)) - 1) + odd;
   Bits result = (rounded >> kShift) - (static_cast<Bits>(W::kBias - F::kBias) << F::kMantissa);
-  const Bits subnormal =
-      std::bit_cast<Bits>(std::bit_cast<Wide>(magnitude) + std::bit_cast<Wide>(kMagic)) - kMagic;
-  result = magnitude < kFirstNormal ? subnormal : result;
+  if constexpr (F::kBias != W::kBias) {  // else what is subnormal has the same exponent
+    const Bits subnormal =
+        std::bit_cast<Bits>(std::bit_cast<Wide>(magnitude) + std::bit_cast<Wide>(kMagic)) - kMagic;
+    result = magnitude < kFirstNormal ? subnormal : result;
+  }
   if constexpr (F::kIsFinite) {
     constexpr Bits kNan = (kOne << (F::kExponent + F::kMantissa)) - 1;
     result = magnitude >= kBeyond ? kNan : result;

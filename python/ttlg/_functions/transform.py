@@ -159,15 +159,16 @@ def transform(
     if element_map.is_identity:
         return transpose(x, axes, out=out, stream=stream, threads=threads)
     are_pairs = is_complex(from_type) and is_complex(to_type)
-    values = [
+    scales, offsets, factor = (
         read_values(name, value, element_map.computed_in, are_pairs, source.shape, along)
         for name, value in given.items()
-    ]
+    )
     if vary:
-        values[:2] = [_repeated(each, source.shape[along or 0]) for each in values[:2]]
+        scales, offsets = (_repeated(each, source.shape[along or 0]) for each in (scales, offsets))
+    values = (element_map, scales, offsets, factor)
     most = library.threads_for(source, threads)
     if target is None:
-        call = _core.cpu_transform_for(source, axes, None, element_map, *values, most)
+        call = _core.cpu_transform_for(source, axes, None, *values, most)
         return library.run_into_new(call, x, source, to_type)
     if any(step % target.itemsize for step in target.byte_strides):
         # Elements that lie at odd places are computed elsewhere.
@@ -176,7 +177,7 @@ def transform(
         transform(x, axes, scale=scale, offset=offset, beta=beta, out=result, **options)
         copyto(out, result)
         return out
-    call = _core.cpu_transform_for(source, axes, target, element_map, *values, most)
+    call = _core.cpu_transform_for(source, axes, target, *values, most)
     other.run_into(call, out, source, target)
     return out
 

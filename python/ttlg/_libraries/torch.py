@@ -207,7 +207,9 @@ class Torch(Library):
         self, x: Any, source: _core.TensorView, shape: tuple[int, ...], dtype: str | None = None
     ) -> Any:
         """Allocate a tensor on the device of `x`."""
-        return x.new_empty(shape, dtype=dtype and getattr(sys.modules["torch"], dtype))
+        if dtype is None:
+            return x.new_empty(shape)
+        return x.new_empty(shape, dtype=getattr(sys.modules["torch"], dtype))
 
     def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
         """Allocate bytes of the caching allocator."""
