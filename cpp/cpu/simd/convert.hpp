@@ -97,7 +97,8 @@ template <typename T, typename C>
   using Limits = std::numeric_limits<T>;
   constexpr C kMagic = C{1.5} * (sizeof(C) == 4 ? C{0x1p23} : C{0x1p52});
   constexpr auto kLowest = static_cast<C>(Limits::lowest());
-  value = value == value ? value : C{0};
+  // Comparisons with NaN are false, so that unsigned types need no test of their own.
+  if constexpr (std::is_signed_v<T>) value = value == value ? value : C{0};
   if constexpr (sizeof(T) == 8) {
     constexpr C kBeyond = C{2} * static_cast<C>(std::uint64_t{1} << (Limits::digits - 1));
     if (value >= kBeyond) return Limits::max();
@@ -105,8 +106,8 @@ template <typename T, typename C>
     return static_cast<T>(rounded(value));
   } else {
     constexpr auto kMax = static_cast<C>(Limits::max());  // exact: of fewer bits than C
-    value = value < kLowest ? kLowest : value;
-    value = value > kMax ? kMax : value;
+    value = value > kLowest ? value : kLowest;
+    value = value < kMax ? value : kMax;
     const C whole = (value + kMagic) - kMagic;
     if constexpr (sizeof(T) < 4) return static_cast<T>(static_cast<std::int32_t>(whole));
     return static_cast<T>(whole);

@@ -90,14 +90,18 @@ template <typename F, typename Wide>
   constexpr Bits kMagic = static_cast<Bits>(W::kBias - F::kBias + 1 + kShift) << W::kMantissa;
   const Bits bits = std::bit_cast<Bits>(value);
   const Bits magnitude = bits & ~W::kSign;
+  if constexpr (F::kBias == W::kBias) {  // the upper bits of the wide number
+    const Bits upper = bits >> kShift;
+    const Bits nearest = bits + ((kOne << (kShift - 1)) - 1) + (upper & 1);
+    return static_cast<typename F::Bits>(magnitude > W::kInfinity ? upper | F::kQuiet
+                                                                  : nearest >> kShift);
+  }
   const Bits odd = magnitude >> kShift & 1;
   const Bits rounded = magnitude + ((kOne << (kShift - 1)) - 1) + odd;
   Bits result = (rounded >> kShift) - (static_cast<Bits>(W::kBias - F::kBias) << F::kMantissa);
-  if constexpr (F::kBias != W::kBias) {  // else what is subnormal has the same exponent
-    const Bits subnormal =
-        std::bit_cast<Bits>(std::bit_cast<Wide>(magnitude) + std::bit_cast<Wide>(kMagic)) - kMagic;
-    result = magnitude < kFirstNormal ? subnormal : result;
-  }
+  const Bits subnormal =
+      std::bit_cast<Bits>(std::bit_cast<Wide>(magnitude) + std::bit_cast<Wide>(kMagic)) - kMagic;
+  result = magnitude < kFirstNormal ? subnormal : result;
   if constexpr (F::kIsFinite) {
     constexpr Bits kNan = (kOne << (F::kExponent + F::kMantissa)) - 1;
     result = magnitude >= kBeyond ? kNan : result;
