@@ -17,16 +17,34 @@ RowConverter::RowConverter(const Conversion& conversion, const MapValues& values
       part_bytes_(bytes_of(conversion.map.computed_in())),
       parts_(is_complex(conversion.map.from) && is_complex(conversion.map.to) ? 2 : 1),
       from_parts_(is_complex(conversion.map.from) ? 2 : 1),
-      to_parts_(is_complex(conversion.map.to) ? 2 : 1) {
-  const auto set = [](auto one, auto& scale, auto& offset) {
-    const auto nothing = -decltype(one){0};
-    std::memcpy(scale.data(), &one, sizeof(one));
-    std::memcpy(offset.data(), &nothing, sizeof(one));
-  };
-  if (part_bytes_ == 4) {
-    set(1.0F, identity_.scale, identity_.offset);
-  } else {
-    set(1.0, identity_.scale, identity_.offset);
+      to_parts_(is_complex(conversion.map.to) ? 2 : 1),
+      fused_(fused_kernel()) {}
+
+// Whether elements are multiplied and added to while they are loaded.
+bool RowConverter::fuses() const {
+  const ElementMap& map = conversion_.map;
+  return !map.swaps_bytes && !map.conjugates && !values_.scales_are_complex &&
+         from_parts_ == parts_;
+}
+
+FusedKernel RowConverter::fused_kernel() const {
+  const ElementMap& map = conversion_.map;
+  const bool wraps = is_integral(map.to) && !map.saturates;
+  if (!fuses() || map.accumulates || wraps || to_parts_ > parts_) return nullptr;
+  return table_.convert_fused[type_number(part_of(map.from))][type_number(part_of(map.to))];
+}
+
+const std::byte* RowConverter::identity(bool of_scales) const {
+  static constexpr std::array<float, 2> kFloats{1, -0.0F};
+  static constexpr std::array<double, 2> kDoubles{1, -0.0};
+  const std::size_t which = of_scales ? 0 : 1;
+  return part_bytes_ == 4 ? reinterpret_cast<const std::byte*>(&kFloats[which])
+                          : reinterpret_cast<const std::byte*>(&kDoubles[which]);
+}
+
+void RowConverter::repeat(const std::byte* value, std::span<std::byte> to) const {
+  for (std::size_t at = 0; at < to.size(); at += static_cast<std::size_t>(part_bytes_)) {
+    std::memcpy(&to[at], value, static_cast<std::size_t>(part_bytes_));
   }
 }
 
@@ -67,22 +85,31 @@ std::int64_t RowConverter::prepare_values(const RowValues& row, std::int64_t cou
   if (!is_there) {
     expanded_ = period + count;
     if (!is_kept) expanded_ = count;
-    if (conversion_.map.scales) expand(values_.scales, scales_, wanted, expanded_);
-    if (conversion_.map.adds) expand(values_.offsets, offsets_, wanted, expanded_);
+    const auto fill = [&](bool has_any, const std::byte* values, Expanded& to, bool are_scales) {
+      if (has_any) return expand(values, to, wanted, expanded_);
+      const auto bytes = static_cast<std::size_t>(expanded_ * parts_ * part_bytes_);
+      repeat(identity(are_scales), std::span(to.bytes).first(bytes));
+    };
+    fill(conversion_.map.scales, values_.scales, scales_, true);
+    fill(conversion_.map.adds, values_.offsets, offsets_, false);
     expanded_for_ = wanted;
   }
   return at * parts_ * part_bytes_;
 }
 
-RowConverter::ChunkValues RowConverter::values_of(const RowValues& row, std::int64_t count) {
+ChunkValues RowConverter::values_of(const RowValues& row, std::int64_t count) {
   const ElementMap& map = conversion_.map;
   if (parts_ > 1 || row.inner > 0) {
     const std::int64_t at = prepare_values(row, count);
     return {scales_.bytes.data() + at, offsets_.bytes.data() + at, true};
   }
-  const std::int64_t at = map.varies() ? index_at(row.place, 0) * part_bytes_ : std::int64_t{0};
-  return {map.scales ? values_.scales + at : identity_.scale.data(),
-          map.adds ? values_.offsets + at : identity_.offset.data(), false};
+  if (constant_for_ != row.place) {
+    const std::int64_t at = map.varies() ? index_at(row.place, 0) * part_bytes_ : std::int64_t{0};
+    repeat(map.scales ? values_.scales + at : identity(true), scale_.bytes);
+    repeat(map.adds ? values_.offsets + at : identity(false), offset_.bytes);
+    constant_for_ = row.place;
+  }
+  return {scale_.bytes.data(), offset_.bytes.data(), false};
 }
 
 void RowConverter::compute(std::byte* chunk, std::int64_t count, const RowValues& row) {
@@ -111,23 +138,14 @@ void RowConverter::multiply(std::byte* chunk, const std::byte* values, std::int6
   }
 }
 
-// Whether loads scale and add at once.
-bool RowConverter::fuses(const RowValues& row) const {
-  const ElementMap& map = conversion_.map;
-  if (map.swaps_bytes || map.conjugates || values_.scales_are_complex) return false;
-  if (from_parts_ > parts_ || (!map.scales && !map.adds)) return false;
-  return (parts_ == 1 && row.inner == 0) || (map.scales && map.adds);
-}
-
 // Elements as they are computed: in `direct`, if it is given, or wherever they lie already.
 const std::byte* RowConverter::compute_chunk(const std::byte* in, std::byte* direct,
                                              std::int64_t count, const RowValues& row) {
   const ElementMap& map = conversion_.map;
   const std::size_t from = type_number(part_of(map.from));
   std::byte* const to = direct != nullptr ? direct : computed_.data();
-  if (fuses(row)) {
-    const auto [scales, offsets, vary] = values_of(row, count);
-    kernels_.load_scaled[from](in, to, count * parts_, scales, offsets, vary);
+  if ((map.scales || map.adds) && fuses()) {
+    kernels_.load_scaled[from](in, to, count * parts_, values_of(row, count));
     return to;
   }
   if (from_parts_ > parts_) {
@@ -140,6 +158,19 @@ const std::byte* RowConverter::compute_chunk(const std::byte* in, std::byte* dir
   }
   compute(to, count, row);
   return to;
+}
+
+std::int64_t RowConverter::move_fused(const std::byte* in, std::byte* out, std::int64_t count,
+                                      const RowValues& row) {
+  if (fused_ == nullptr) return 0;
+  const std::int64_t part_bytes = conversion_.to_bytes / parts_;
+  // Whole lines are streamed, and only those.
+  const std::int64_t unit =
+      streaming_ ? std::max(kFusedElements, kLineBytes / part_bytes) : kFusedElements;
+  const std::int64_t whole = count * parts_ / unit * unit;
+  if (whole == 0 || (streaming_ && line_offset(out) != 0)) return 0;
+  fused_(in, out, whole, values_of(row, count), streaming_);
+  return whole / parts_;
 }
 
 void RowConverter::move_chunk(const std::byte* in, std::byte* out, std::int64_t count,
@@ -181,7 +212,14 @@ void RowConverter::move(const std::byte* in, std::byte* out, std::int64_t count,
       now = std::min(now, row.inner - part.place % row.inner);
       part = {part.place / row.inner % conversion_.values.extent, 0};
     }
-    move_chunk(in + at * conversion_.from_bytes, out + at * conversion_.to_bytes, now, part);
+    const std::byte* const from = in + at * conversion_.from_bytes;
+    std::byte* const to = out + at * conversion_.to_bytes;
+    const std::int64_t moved = move_fused(from, to, now, part);
+    if (moved < now) {
+      if (part.inner > 0) part.place += moved;
+      move_chunk(from + moved * conversion_.from_bytes, to + moved * conversion_.to_bytes,
+                 now - moved, part);
+    }
     at += now;
   }
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "cpu/kernels.hpp"
 #include "plan/cpu/memory_units.hpp"
@@ -48,18 +49,19 @@ class RowConverter {
   };
 
   std::int64_t index_at(std::int64_t place, std::int64_t inner) const;
+  // By which nothing changes: 1, and -0, as 0 would change the sign of -0.
+  const std::byte* identity(bool of_scales) const;
+  void repeat(const std::byte* value, std::span<std::byte> to) const;
   void expand(const std::byte* values, Expanded& to, const RowValues& row,
               std::int64_t count) const;
   // Brings the values of a chunk to where the result says, in bytes of the expanded vectors.
   std::int64_t prepare_values(const RowValues& row, std::int64_t count);
-  // One value for all elements of a chunk or, where they vary, as many as it has parts.
-  struct ChunkValues {
-    const std::byte* scales;
-    const std::byte* offsets;
-    bool vary;
-  };
   ChunkValues values_of(const RowValues& row, std::int64_t count);
-  bool fuses(const RowValues& row) const;
+  bool fuses() const;
+  FusedKernel fused_kernel() const;
+  // Those of a chunk that one kernel converts; returns how many these are.
+  std::int64_t move_fused(const std::byte* in, std::byte* out, std::int64_t count,
+                          const RowValues& row);
   void multiply(std::byte* chunk, const std::byte* values, std::int64_t count, bool vary,
                 bool by_complex) const;
   void compute(std::byte* chunk, std::int64_t count, const RowValues& row);
@@ -77,11 +79,14 @@ class RowConverter {
   const std::int64_t parts_;       // of an element while it is computed
   const std::int64_t from_parts_;
   const std::int64_t to_parts_;
-  // By which nothing changes: 1, and -0, as 0 would change the sign of -0.
-  struct {
-    alignas(kMaxPartBytes) std::array<std::byte, kMaxPartBytes> scale{};
-    alignas(kMaxPartBytes) std::array<std::byte, kMaxPartBytes> offset{};
-  } identity_;
+  const FusedKernel fused_;
+  // One value, as often as vectors hold it, of this place.
+  struct Constant {
+    alignas(kLineBytes) std::array<std::byte, kMaxVectorParts * kMaxPartBytes> bytes;
+  };
+  Constant scale_;
+  Constant offset_;
+  std::int64_t constant_for_ = -1;
   RowValues expanded_for_{-1, -1};
   std::int64_t expanded_ = 0;  // elements
   alignas(kLineBytes) Buffer computed_;

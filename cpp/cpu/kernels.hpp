@@ -94,6 +94,15 @@ struct WindowLine {
 using WindowKernel = void (*)(const std::byte* in, std::byte* out, const Window& window,
                               const WindowLine& line);
 
+// By which elements are multiplied, and what is added: one value for all, kMaxVectorParts times, or
+// one for each.
+struct ChunkValues {
+  const std::byte* scales;
+  const std::byte* offsets;
+  bool vary;
+};
+inline constexpr std::int64_t kMaxVectorParts = 16;
+
 // What becomes of elements, or of the parts of complex ones, that are computed in one type. Of
 // types that are not computed in it, there are no kernels. Addresses need no alignment.
 struct ConvertKernels {
@@ -101,7 +110,7 @@ struct ConvertKernels {
                         bool swaps_bytes);
   // Loads, multiplies and adds at once.
   using LoadScaled = void (*)(const std::byte* in, std::byte* computed, std::int64_t count,
-                              const std::byte* scales, const std::byte* offsets, bool vary);
+                              const ChunkValues& values);
   using Save = void (*)(const std::byte* computed, std::byte* out, std::int64_t count);
   // By one value, or by as many.
   using Compute = void (*)(std::byte* computed, const std::byte* values, std::int64_t count,
@@ -120,6 +129,14 @@ struct ConvertKernels {
   Save make_complex = nullptr;
   void (*conjugate)(std::byte* computed, std::int64_t count) = nullptr;
 };
+
+// Converts elements of one type to another's, integers within their limits: value * scale + offset.
+// Their number is a multiple of that below; what is streamed begins at a vector's alignment.
+inline constexpr std::int64_t kFusedElements = 32;
+using FusedKernel = void (*)(const std::byte* in, std::byte* out, std::int64_t count,
+                             const ChunkValues& values, bool streams);
+using FusedKernels =
+    std::array<std::array<FusedKernel, kTypes>, kTypes>;  // null where there is none
 
 // The place of a type in which elements are computed among the kernels.
 inline constexpr std::size_t kComputedTypes = 4;
@@ -168,6 +185,7 @@ struct Kernels {
   CopyKernel copy;
   CopyKernel stream;
   std::array<ConvertKernels, kComputedTypes> convert;  // by number_of_computed
+  FusedKernels convert_fused;                          // from one type to another
   // Prefetches up to this many lines, and flushes as many.
   void (*advance)(BlockPipeline& pipeline, std::int64_t lines);
   // Orders what was streamed before whatever this thread signals next.

@@ -189,17 +189,17 @@ void load_elements(const std::byte* in, std::byte* computed, std::int64_t count,
 
 template <Type kType, typename C>
 void load_scaled(const std::byte* in, std::byte* computed, std::int64_t count,
-                 const std::byte* scales, const std::byte* offsets, bool vary) {
+                 const ChunkValues& values) {
   using T = Stored<kType>;
-  if (vary) {
+  if (values.vary) {
     for (std::int64_t i = 0; i < count; ++i) {
       const C value = to_computed<kType, C>(read<T>(in, i));
-      write(computed, i, value * read<C>(scales, i) + read<C>(offsets, i));
+      write(computed, i, value * read<C>(values.scales, i) + read<C>(values.offsets, i));
     }
     return;
   }
-  const C scale = read<C>(scales, 0);
-  const C offset = read<C>(offsets, 0);
+  const C scale = read<C>(values.scales, 0);
+  const C offset = read<C>(values.offsets, 0);
   for (std::int64_t i = 0; i < count; ++i) {
     write(computed, i, to_computed<kType, C>(read<T>(in, i)) * scale + offset);
   }

@@ -8,6 +8,7 @@
 
 #include "cpu/kernels.hpp"
 #include "cpu/simd/convert.hpp"
+#include "cpu/simd/convert_fused.hpp"
 #include "cpu/simd/interpreter.hpp"
 #include "cpu/simd/move_run.hpp"
 #include "cpu/simd/pipeline.hpp"
@@ -60,6 +61,7 @@ constexpr Kernels make_kernels(const char* name, const GeneratedKernels& generat
       .copy = copy,
       .stream = stream,
       .convert = convert_kernels(),
+      .convert_fused = fused_kernels(),
       .advance = advance,
       .fence = fence_streamed_stores,
   };
