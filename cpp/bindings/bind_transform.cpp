@@ -58,8 +58,7 @@ using GivenValues = std::pair<std::optional<py::array>, bool>;
 Values read_values(const GivenValues& given, bool are_wanted, std::int64_t count,
                    const ElementMap& map) {
   const auto& [numbers, are_complex] = given;
-  const std::int64_t parts = is_complex(map.from) && is_complex(map.to) ? 2 : 1;
-  const std::int64_t wanted = count * parts * bytes_of(map.computed_in());
+  const std::int64_t wanted = count * map.parts() * bytes_of(map.computed_in());
   if (numbers.has_value() != are_wanted || (numbers && numbers->nbytes() != wanted)) {
     throw py::value_error("values of another type or number than the element map has");
   }
@@ -81,10 +80,15 @@ CpuTransform transform_for(const TensorView& x, const py::object& axes, const Te
           read_values(beta, map.accumulates, 1, map)};
 }
 
+Type parse_type(const std::string& name) {
+  if (const auto type = kTypeNames.parse(name)) return *type;
+  throw py::value_error("unknown type '" + name + "'; choose one of " + kTypeNames.list());
+}
+
 ElementMap map_of(const std::string& from, const std::string& to, bool swaps_bytes, bool conjugates,
                   bool scales, bool adds, bool accumulates, bool saturates, int axis) {
-  return {.from = parse_kernel(kTypeNames, from, "a type is one of"),
-          .to = parse_kernel(kTypeNames, to, "a type is one of"),
+  return {.from = parse_type(from),
+          .to = parse_type(to),
           .swaps_bytes = swaps_bytes,
           .conjugates = conjugates,
           .scales = scales,

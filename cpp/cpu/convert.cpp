@@ -15,7 +15,7 @@ RowConverter::RowConverter(const Conversion& conversion, const MapValues& values
       kernels_(table.convert[number_of_computed(conversion.map.computed_in())]),
       streaming_(streaming),
       part_bytes_(bytes_of(conversion.map.computed_in())),
-      parts_(is_complex(conversion.map.from) && is_complex(conversion.map.to) ? 2 : 1),
+      parts_(conversion.map.parts()),
       from_parts_(is_complex(conversion.map.from) ? 2 : 1),
       to_parts_(is_complex(conversion.map.to) ? 2 : 1),
       fused_(fused_kernel()) {}

@@ -69,6 +69,8 @@ struct ElementMap {
 
   bool computes() const { return scales || adds || accumulates; }
   bool is_identity() const { return from == to && !swaps_bytes && !conjugates && !computes(); }
+  // Of an element while it is computed: complex numbers that stay complex have two.
+  std::int64_t parts() const { return is_complex(from) && is_complex(to) ? 2 : 1; }
   bool varies() const { return axis >= 0 && (scales || adds); }
 
   // The type that elements, or their parts, have while they are computed: that of integers that

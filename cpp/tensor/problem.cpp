@@ -87,6 +87,11 @@ bool continues(std::int64_t stride, std::int64_t inner_extent, std::int64_t inne
   return !__builtin_mul_overflow(inner_extent, inner_stride, &step) && stride == step;
 }
 
+bool goes_on_from(const Mode& inner, const Mode& mode) {
+  return continues(mode.in_byte_stride, inner.extent, inner.in_byte_stride) &&
+         continues(mode.out_byte_stride, inner.extent, inner.out_byte_stride);
+}
+
 // perm follows from the output strides alone, so every pass that reorders modes ends here.
 void set_perm(Problem& problem) {
   problem.perm.resize(problem.modes.size());
@@ -204,9 +209,7 @@ Problem fuse_modes(Problem problem) {
   for (const Mode& mode : problem.modes) {
     if (!fused.empty()) {
       Mode& inner = fused.back();
-      if (continues(mode.in_byte_stride, inner.extent, inner.in_byte_stride) &&
-          continues(mode.out_byte_stride, inner.extent, inner.out_byte_stride) &&
-          mode.value_step == inner.value_step * inner.extent) {
+      if (goes_on_from(inner, mode) && mode.value_step == inner.value_step * inner.extent) {
         inner.extent *= mode.extent;
         continue;
       }
@@ -265,11 +268,7 @@ Problem gather_bits(const Problem& problem) {
           std::to_string(problem.out_bytes) + " bytes");
     }
     mode.out_byte_stride = checked_mul(mode.out_byte_stride / problem.out_bytes, problem.in_bytes);
-    const bool goes_on = !bits.modes.empty() &&
-                         continues(mode.in_byte_stride, bits.modes.back().extent,
-                                   bits.modes.back().in_byte_stride) &&
-                         continues(mode.out_byte_stride, bits.modes.back().extent,
-                                   bits.modes.back().out_byte_stride);
+    const bool goes_on = !bits.modes.empty() && goes_on_from(bits.modes.back(), mode);
     if (mode.value_step != 0) {
       conversion.values = {.mode = static_cast<int>(bits.modes.size()) - (goes_on ? 1 : 0),
                            .inner = goes_on ? bits.modes.back().extent : 1,

@@ -66,7 +66,7 @@ struct Plan : PlanBase {
   std::int64_t blocks() const;
   // Of the output, for bytes of the input's elements.
   std::int64_t out_bytes_of(std::int64_t bytes) const {
-    return conversion ? bytes / conversion->from_bytes * conversion->to_bytes : bytes;
+    return conversion ? conversion->out_bytes_of(bytes) : bytes;
   }
   void keep_predictions_of(const Plan& other) {
     warm_seconds = other.warm_seconds;

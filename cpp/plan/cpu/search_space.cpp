@@ -91,7 +91,7 @@ bool SearchSpace::can_take(StorePath path) const {
   std::int64_t run_bytes = runs_.out.bytes;
   if (conversion) {
     if (path == StorePath::direct || (streaming && conversion->map.accumulates)) return false;
-    run_bytes = run_bytes / conversion->from_bytes * conversion->to_bytes;
+    run_bytes = conversion->out_bytes_of(run_bytes);
   }
   if (streaming && run_bytes < kMinStreamedRunBytes) return false;
   return path == StorePath::direct ? parameters_.kernel != Kernel::shuffle
