@@ -129,6 +129,16 @@ PrefetchQueue BlockMover::part_of_next(std::int64_t i, std::int64_t begin, std::
   return {.next = read_next_.data() + first, .ranges = kOneRange, .range_bytes = last - first};
 }
 
+PrefetchQueue BlockMover::read_ahead(const std::byte* in, Odometer& ahead, std::int64_t i,
+                                     std::int64_t begin, std::int64_t end) const {
+  const std::int64_t distance = plan_.parameters.prefetch;
+  if (distance == 0 || i + distance >= end) return part_of_next(i, begin, end);
+  const std::int64_t shift = shift_ > 0 ? shift_of(ahead, block_.modes.front().in_step) : 0;
+  const std::byte* const next = in + ahead.in_offset() - shift;
+  ahead.step();
+  return {.next = next, .ranges = block_.ranges, .range_bytes = block_.range_bytes};
+}
+
 void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end) {
   struct StagingBuffer {
     alignas(kLineBytes) std::array<std::byte, kStagingBytes + kLineBytes> bytes;
@@ -136,7 +146,6 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
   };
   std::array<StagingBuffer, 2> buffers;
   const bool staged = plan_.parameters.staged;
-  const std::int64_t distance = plan_.parameters.prefetch;
   // Blocks continue one another where the innermost loop steps from the end of a run to the next.
   const bool may_continue = staged && plan_.parameters.streaming && !plan_.loops.empty() &&
                             plan_.loops.back().out_byte_step == block_.run_bytes;
@@ -144,7 +153,7 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
   shift_to_lines(out);
   const std::int64_t in_shift = shift_ > 0 ? block_.modes.front().in_step : 0;
   Odometer at(plan_, begin);
-  Odometer ahead(plan_, begin + distance);
+  Odometer ahead(plan_, begin + plan_.parameters.prefetch);
   for (std::int64_t i = begin; i < end; ++i) {
     const std::byte* from = in + at.in_offset() - shift_of(at, in_shift);
     std::byte* to = out + at.out_offset() - shift_of(at, plan_.element_bytes);
@@ -152,14 +161,7 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
     find_neighbors(at);
     const bool continued = may_continue && i > begin && at.index(innermost) > 0;
     at.step();
-    if (distance > 0 && i + distance < end) {
-      pipeline_.prefetches = {.next = in + ahead.in_offset() - shift_of(ahead, in_shift),
-                              .ranges = block_.ranges,
-                              .range_bytes = block_.range_bytes};
-      ahead.step();
-    } else {
-      pipeline_.prefetches = part_of_next(i, begin, end);
-    }
+    pipeline_.prefetches = read_ahead(in, ahead, i, begin, end);
     if (staged) {
       StagingBuffer& staging = buffers[static_cast<std::size_t>(i & 1)];
       std::byte* const base = staging.bytes.data() + line_offset(to);

@@ -48,6 +48,10 @@ class BlockMover {
 
   TileWalk walk(std::span<const std::int64_t> tile, bool staged) const;
 
+  // What is prefetched while block i is moved: a later block, which `ahead` then leaves, or what
+  // follows the blocks.
+  PrefetchQueue read_ahead(const std::byte* in, Odometer& ahead, std::int64_t i, std::int64_t begin,
+                           std::int64_t end) const;
   // The part of what is read next that block i prefetches, the last ones of begin..end-1 having no
   // later blocks to prefetch.
   PrefetchQueue part_of_next(std::int64_t i, std::int64_t begin, std::int64_t end) const;

@@ -50,18 +50,11 @@ void BlockMover::convert(const std::byte* in, std::byte* out, std::int64_t begin
                          const MapValues& values) {
   alignas(kLineBytes) std::array<std::byte, kStagingBytes> staging;
   RowConverter converter(*plan_.conversion, values, table_, plan_.parameters.streaming);
-  const std::int64_t distance = plan_.parameters.prefetch;
   Odometer at(plan_, begin);
-  Odometer ahead(plan_, begin + distance);
+  Odometer ahead(plan_, begin + plan_.parameters.prefetch);
   for (std::int64_t i = begin; i < end; ++i) {
     clip(at);
-    pipeline_.prefetches = part_of_next(i, begin, end);
-    if (distance > 0 && i + distance < end) {
-      pipeline_.prefetches = {.next = in + ahead.in_offset(),
-                              .ranges = block_.ranges,
-                              .range_bytes = block_.range_bytes};
-      ahead.step();
-    }
+    pipeline_.prefetches = read_ahead(in, ahead, i, begin, end);
     fill(in + at.in_offset(), staging.data(), true);
     convert_runs(staging.data(), out, at.out_offset(), at, converter);
     table_.advance(pipeline_, INT64_MAX);

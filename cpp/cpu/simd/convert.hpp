@@ -27,7 +27,6 @@ template <> struct StoredAs<Type::uint16> { using T = std::uint16_t; };
 template <> struct StoredAs<Type::int16> { using T = std::int16_t; };
 template <> struct StoredAs<Type::uint32> { using T = std::uint32_t; };
 template <> struct StoredAs<Type::int32> { using T = std::int32_t; };
-template <> struct StoredAs<Type::uint64> { using T = std::uint64_t; };
 template <> struct StoredAs<Type::int64> { using T = std::int64_t; };
 template <> struct StoredAs<Type::float8_e4m3fn> { using T = std::uint8_t; };
 template <> struct StoredAs<Type::float8_e5m2> { using T = std::uint8_t; };
@@ -80,17 +79,6 @@ template <Type kType, typename C>
   }
 }
 
-// To the nearest integer, half to even: what is added leaves no bits for a fraction. Larger numbers
-// have none.
-template <typename C>
-[[gnu::always_inline]] inline C rounded(C value) {
-  constexpr C kAll = sizeof(C) == 4 ? C{0x1p23} : C{0x1p52};
-  constexpr C kMagic = C{1.5} * kAll;
-  const C magnitude = value < 0 ? -value : value;
-  return magnitude < kAll / 2 ? (value + kMagic) - kMagic
-                              : (magnitude < kAll ? static_cast<C>(__builtin_rint(value)) : value);
-}
-
 // The integer to which a number is rounded, within limits: NaN becomes 0.
 template <typename T, typename C>
 [[gnu::always_inline]] inline T saturated(C value) {
@@ -103,7 +91,7 @@ template <typename T, typename C>
     constexpr C kBeyond = C{2} * static_cast<C>(std::uint64_t{1} << (Limits::digits - 1));
     if (value >= kBeyond) return Limits::max();
     if (value < kLowest) return Limits::lowest();
-    return static_cast<T>(rounded(value));
+    return static_cast<T>(__builtin_rint(value));
   } else {
     constexpr auto kMax = static_cast<C>(Limits::max());  // exact: of fewer bits than C
     value = value > kLowest ? value : kLowest;
@@ -119,7 +107,7 @@ template <typename T, typename C>
 [[gnu::always_inline]] inline T wrapped(C value) {
   constexpr C kBeyond = C{0x1p63};
   const bool fits = value >= -kBeyond && value < kBeyond;
-  return static_cast<T>(fits ? static_cast<std::int64_t>(rounded(value)) : 0);
+  return static_cast<T>(fits ? static_cast<std::int64_t>(__builtin_rint(value)) : 0);
 }
 
 template <Type kType, typename C, bool kSaturates>
