@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ttlg._arguments.dtypes import describe_dtype, element_type
-from ttlg._functions.transform import transform
+from ttlg._functions.transform import transform, type_of
 from ttlg._libraries import library_of, shape_of
 
 __all__ = ["to_pixels", "to_planes"]
@@ -180,14 +180,14 @@ def _each_to_planes(
         raise ValueError(f"images must be some of one shape (H, W, C), not of {sorted(shapes)}")
     height, width, depth = next(iter(shapes))
     shape = (len(images), depth if channels is None else len(channels), height, width)
-    if out is None:
-        library = library_of(images[0])
-        out = library.empty(images[0], library.view_input(images[0], None), shape, dtype)
-    elif shape_of(out, "out") != shape:
+    if out is not None and shape_of(out, "out") != shape:
         raise ValueError(f"out has shape {shape_of(out, 'out')}; pass out of shape {shape}")
-    for image, planes in zip(images, out, strict=True):
+    library = library_of(images[0])
+    source = library.view_input(images[0], None)
+    result = library.empty(images[0], source, shape, dtype) if out is None else out
+    for image, planes in zip(images, result, strict=True):
         to_planes(image, mean, std, dtype, channels=channels, out=planes, threads=threads)
-    return out
+    return library.wrap_result(images[0], source, result) if out is None else out
 
 
 def _select(x: Any, axis: int, channels: Sequence[int] | None, axes: str) -> Any:
@@ -225,7 +225,7 @@ def _chosen(numbers: Any, channels: Sequence[int] | None) -> Any:
 
 
 def _type_of(x: Any, name: str) -> str:
-    return element_type(library_of(x).view(x, name).dtype, name)[0]
+    return type_of(x, library_of(x).view(x, name), name)[0]
 
 
 def _result_type(dtype: Any, out: Any, default: str) -> str:

@@ -151,7 +151,7 @@ def transform(
         )
     other = library_of(out) if out is not None else library
     target = other.view_output(out, source, stream) if out is not None else None
-    from_type, swaps = element_type(_dtype_of(x, source), "x")
+    from_type, swaps = type_of(x, source, "x")
     to_type = _result_type(dtype, from_type, out, target)
     along = None if axis is None else read_axis("axis", axis, len(source.shape))
     given = {"scale": scale, "offset": offset, "beta": beta}
@@ -182,9 +182,9 @@ def transform(
     return out
 
 
-def _dtype_of(x: Any, view: _core.TensorView) -> Any:
-    """Return the dtype of an ndarray, whose name takes NumPy long to write, or the name of others."""
-    return x.dtype if x.__class__ is np.ndarray else view.dtype
+def type_of(x: Any, view: _core.TensorView, name: str) -> tuple[str, bool]:
+    """Return what `element_type` does of an array, whose dtype takes NumPy long to name."""
+    return element_type(x.dtype if x.__class__ is np.ndarray else view.dtype, name)
 
 
 def _result_type(dtype: Any, from_type: str, out: Any, target: _core.TensorView | None) -> str:
@@ -192,7 +192,7 @@ def _result_type(dtype: Any, from_type: str, out: Any, target: _core.TensorView 
     wanted = None if dtype is None else element_type(describe_dtype(dtype)[0], "dtype=")
     if target is None:
         return from_type if wanted is None else wanted[0]
-    given = element_type(_dtype_of(out, target), "out")
+    given = type_of(out, target, "out")
     if given[1]:
         raise TypeError(f"out has dtype {target.dtype}; pass out in the machine's byte order")
     if wanted is not None and wanted != given:

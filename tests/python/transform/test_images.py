@@ -77,6 +77,9 @@ def test_arrays_of_jax():
     jax = pytest.importorskip("jax")
     planes = ttlg.images.to_planes(jax.numpy.asarray(IMAGES), MEAN, STD)
     assert isinstance(planes, jax.Array)
+    many = ttlg.images.to_planes([jax.numpy.asarray(image) for image in IMAGES], MEAN, STD)
+    assert isinstance(many, jax.Array)
+    assert np.array_equal(many, planes)
     oracle.assert_same(np.asarray(planes), planes_of(IMAGES, MEAN, STD, "f4", 255))
 
 
