@@ -12,31 +12,35 @@
 namespace ttlg::cpu {
 namespace {
 
-// What permutes a window's vector: its bytes in a lane, its words in a longer vector. Copied from
-// the window, which what is stored could change, for all that the compiler knows.
-template <int kBytes>
+// Permutes what a window reads, and writes it: by bytes in lanes, by words in longer vectors.
+// Copied from the window, which what is stored could change, for all that the compiler knows.
+template <int kBytes, int kVectors>
 struct Permutation {
-  using Words = VectorOf<std::uint32_t, kBytes>;
+  static constexpr bool kIsOfBytes = kBytes == kLaneBytes;
 
-  explicit Permutation(const Window& window)
-      : words(load<Words>(reinterpret_cast<const std::byte*>(window.words.data()))) {}
-
-  [[gnu::always_inline]] Bytes<kBytes> operator()(Bytes<kBytes> value) const {
-    return permute_words<kBytes>(value, words);
+  explicit Permutation(const Window& window) {
+    for (int i = 0; i < kVectors; ++i) {
+      const void* from = window.bytes[static_cast<std::size_t>(i)].data();
+      if constexpr (!kIsOfBytes) from = window.words[static_cast<std::size_t>(i)].data();
+      indices[i] = load<Bytes<kBytes>>(static_cast<const std::byte*>(from));
+    }
   }
 
-  Words words;
-};
-
-template <>
-struct Permutation<kLaneBytes> {
-  explicit Permutation(const Window& window) : bytes(window.bytes) {}
-
-  [[gnu::always_inline]] Bytes<kLaneBytes> operator()(Bytes<kLaneBytes> value) const {
-    return shuffle_bytes<kLaneBytes>(value, bytes.data());
+  [[gnu::always_inline]] void write(std::byte* to, Bytes<kBytes> value) const {
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) {
+      if constexpr (kIsOfBytes) {
+        store(to + i * kBytes,
+              shuffle_bytes<kBytes>(value, reinterpret_cast<const std::uint8_t*>(indices + i)));
+      } else {
+        store(to + i * kBytes,
+              permute_words<kBytes>(value,
+                                    reinterpret_cast<VectorOf<std::uint32_t, kBytes>>(indices[i])));
+      }
+    }
   }
 
-  alignas(kLaneBytes) ByteIndices bytes;
+  Bytes<kBytes> indices[kVectors];
 };
 
 // Up to a vector: so that the compiler leaves out what moves longer runs.
@@ -47,10 +51,10 @@ inline void move_part(std::byte* to, const std::byte* from, std::int64_t bytes) 
 }
 
 // Reads no more than the window, unless a vector may be read, and stores no more.
-template <int kBytes>
+template <int kBytes, int kVectors>
 inline void move_exactly(const std::byte* in, std::byte* out, const Window& window,
-                         const Permutation<kBytes>& permuted, bool is_readable) {
-  alignas(kBytes) std::byte bytes[kBytes] = {};
+                         const Permutation<kBytes, kVectors>& permutation, bool is_readable) {
+  alignas(kBytes) std::byte bytes[kVectors * kBytes] = {};
   Bytes<kBytes> vector;
   if (is_readable) {
     vector = load<Bytes<kBytes>>(in + window.load);
@@ -58,21 +62,21 @@ inline void move_exactly(const std::byte* in, std::byte* out, const Window& wind
     move_part<kBytes>(bytes + (window.begin - window.load), in + window.begin, window.in_bytes);
     vector = load<Bytes<kBytes>>(bytes);
   }
-  store(bytes, permuted(vector));
-  move_part<kBytes>(out, bytes, window.out_bytes);
+  permutation.write(bytes, vector);
+  move_part<kVectors * kBytes>(out, bytes, window.out_bytes);
 }
 
-template <int kBytes>
+template <int kBytes, int kVectors>
 void move_windows_of(const std::byte* in, std::byte* out, const Window& window,
                      const WindowLine& line) {
-  const Permutation<kBytes> permuted(window);
+  const Permutation<kBytes, kVectors> permutation(window);
   const std::int64_t elements = window.elements;
   const std::int64_t in_step = elements * line.in_step;
   const std::int64_t out_step = window.out_bytes;
   const std::byte* from = in + window.load;
   std::byte* to = out;
   const auto move_whole = [&] {
-    store(to, permuted(load<Bytes<kBytes>>(from)));
+    permutation.write(to, load<Bytes<kBytes>>(from));
     from += in_step;
     to += out_step;
   };
@@ -89,20 +93,35 @@ void move_windows_of(const std::byte* in, std::byte* out, const Window& window,
   const std::int64_t last_first = line.count - elements;
   for (; at < line.count; at += elements) {
     const std::int64_t first = at < last_first ? at : last_first;
-    move_exactly<kBytes>(in + first * line.in_step, out + first * window.element_bytes, window,
-                         permuted, first <= line.last_readable);
+    move_exactly(in + first * line.in_step, out + first * window.element_bytes, window, permutation,
+                 first <= line.last_readable);
+  }
+}
+
+template <int kBytes>
+void move_windows_in(const std::byte* in, std::byte* out, const Window& window,
+                     const WindowLine& line) {
+  switch (window.vectors) {
+    case 1:
+      return move_windows_of<kBytes, 1>(in, out, window, line);
+    case 2:
+      return move_windows_of<kBytes, 2>(in, out, window, line);
+    case 3:
+      return move_windows_of<kBytes, 3>(in, out, window, line);
+    default:
+      return move_windows_of<kBytes, kMaxWindowVectors>(in, out, window, line);
   }
 }
 
 [[maybe_unused]] void move_windows(const std::byte* in, std::byte* out, const Window& window,
                                    const WindowLine& line) {
   if constexpr (kVectorBytes > 32) {
-    if (window.vector_bytes > 32) return move_windows_of<64>(in, out, window, line);
+    if (window.vector_bytes > 32) return move_windows_in<64>(in, out, window, line);
   }
   if constexpr (kVectorBytes > 16) {
-    if (window.vector_bytes > 16) return move_windows_of<32>(in, out, window, line);
+    if (window.vector_bytes > 16) return move_windows_in<32>(in, out, window, line);
   }
-  move_windows_of<kLaneBytes>(in, out, window, line);
+  move_windows_in<kLaneBytes>(in, out, window, line);
 }
 
 }  // namespace

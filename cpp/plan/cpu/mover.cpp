@@ -19,6 +19,10 @@ bool holds(std::span<const std::int64_t> extents, std::span<const std::int64_t> 
 
 ShuffleMover choose_mover(const Problem& folded, std::span<const std::int64_t> extents,
                           std::int64_t vector_bytes) {
+  std::optional<WindowTile> window = find_window(folded, extents, vector_bytes);
+  if (window && window->vectors() > 1) {
+    return {Mover::window, std::move(window->tile), static_cast<double>(window->vectors())};
+  }
   if (const auto channels = find_channels(folded, extents)) {
     ShuffleMover result{Mover::channels, std::vector<std::int64_t>(extents.size(), 1)};
     // Into a buffer and out of it.
@@ -29,9 +33,7 @@ ShuffleMover choose_mover(const Problem& folded, std::span<const std::int64_t> e
   }
   std::vector<std::int64_t> tile = vector_tile(folded, extents, vector_bytes);
   if (!tile.empty()) return {Mover::vector_tile, std::move(tile)};
-  if (auto window = find_window(folded, extents, vector_bytes)) {
-    return {Mover::window, std::move(window->tile)};
-  }
+  if (window) return {Mover::window, std::move(window->tile), 1};
   return {Mover::program, shuffle_tile(folded)};
 }
 
@@ -47,10 +49,12 @@ const Window* Movers::window(std::span<const std::int64_t> extents, int lanes) c
 
 Mover Movers::choose(std::span<const std::int64_t> extents, int lanes,
                      std::int64_t least_structures) const {
+  const Window* fitting = window(extents, lanes);
+  if (fitting != nullptr && fitting->vectors > 1) return Mover::window;
   if (channels && extents[channels->structure_mode] >= least_structures) return Mover::channels;
   const std::optional<VectorTile>& tile = vector_tile(lanes);
   if (tile && holds(extents, tile->tile)) return Mover::vector_tile;
-  if (window(extents, lanes) != nullptr) return Mover::window;
+  if (fitting != nullptr) return Mover::window;
   return holds(extents, program.tile) ? Mover::program : Mover::block_kernel;
 }
 

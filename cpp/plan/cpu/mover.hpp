@@ -20,7 +20,7 @@
 namespace ttlg::cpu {
 
 // A block takes the first that it is large enough for: those at the end of an array may be narrower
-// than others.
+// than others. Windows of repeated elements come before all.
 enum class Mover : std::uint8_t {
   channels,     // code that is generated for structures of a few elements
   vector_tile,  // code that is generated for tiles of a level's whole vectors
@@ -31,7 +31,7 @@ enum class Mover : std::uint8_t {
 
 // What moves blocks of `shuffle`, and the extents of the folded problem's modes that it moves at
 // once: a tile's, or those of single elements. Generated code loads and stores every vector of
-// elements once, but where it takes some channels alone.
+// elements once, but where it takes some channels alone; of a window, stores are counted alone.
 struct ShuffleMover {
   Mover mover;
   std::vector<std::int64_t> tile;

@@ -28,18 +28,18 @@ std::optional<WindowTile> window_of_vectors(const Problem& folded,
     const auto m = static_cast<std::size_t>(index);
     const Mode& mode = folded.modes[m];
     const std::int64_t step = std::abs(mode.in_byte_stride);
-    if (mode.out_byte_stride != out_bytes || step == 0) return std::nullopt;
+    if (mode.out_byte_stride != out_bytes) return std::nullopt;
+    const std::int64_t fitting = step == 0 ? mode.extent : (vector_bytes - in_bytes) / step + 1;
     const bool is_permuted = step % unit == 0;
     const std::int64_t count =
-        is_permuted
-            ? std::min({vector_bytes / out_bytes, (vector_bytes - in_bytes) / step + 1, extents[m]})
-            : 1;
+        is_permuted ? std::min({kMaxWindowVectors * vector_bytes / out_bytes, fitting, extents[m]})
+                    : 1;
     result.tile[m] = count;
     out_bytes *= count;
     in_bytes += (count - 1) * step;
     if (count == mode.extent) continue;
     result.stepped = m;
-    const bool is_line = extents[m] >= kMinWindows * count;
+    const bool is_line = step != 0 && extents[m] >= kMinWindows * count;
     const bool holds_some = out_bytes > folded.element_bytes() || 2 * out_bytes > vector_bytes;
     return is_line && holds_some && out_bytes >= kMinWindowBytes ? std::optional(result)
                                                                  : std::nullopt;
@@ -52,10 +52,12 @@ std::optional<WindowTile> window_of_vectors(const Problem& folded,
 std::optional<WindowTile> find_window(const Problem& folded, std::span<const std::int64_t> extents,
                                       std::int64_t vector_bytes) {
   std::optional<WindowTile> result;
-  if (folded.element_bytes() >= kLaneBytes || reads_runs(folded)) return result;
+  if (folded.element_bytes() >= kLaneBytes) return result;
+  const bool has_others = reads_runs(folded);
   for (std::int64_t bytes = kLaneBytes; bytes <= vector_bytes; bytes *= 2) {
     auto window = window_of_vectors(folded, extents, bytes);
-    if (window && (!result || window->out_bytes > result->out_bytes)) result = std::move(window);
+    if (!window || (has_others && window->out_bytes <= bytes)) continue;
+    if (!result || window->out_bytes > result->out_bytes) result = std::move(window);
   }
   return result;
 }
@@ -85,7 +87,8 @@ Window make_window(const Problem& folded, const WindowTile& tile,
   const std::int64_t size = folded.element_bytes();
   result.vector_bytes = tile.vector_bytes;
   result.element_bytes = std::ssize(offsets) * size / result.elements;
-  result.written_elements = ceil_div(tile.vector_bytes, result.element_bytes);
+  result.vectors = tile.vectors();
+  result.written_elements = ceil_div(result.vectors * tile.vector_bytes, result.element_bytes);
   const auto [first, last] = std::ranges::minmax(offsets);
   result.out_bytes = std::ssize(offsets) * size;
   result.begin = first;
@@ -93,14 +96,15 @@ Window make_window(const Problem& folded, const WindowTile& tile,
   // Beyond the window lies the next one: a vector reaches there, and not back.
   result.load =
       folded.modes[tile.stepped].in_byte_stride < 0 ? last + size - tile.vector_bytes : first;
-  result.bytes.fill(kNoByte);
-  result.words.fill(0);
+  for (ByteIndices& each : result.bytes) each.fill(kNoByte);
   for (std::int64_t i = 0; i < result.out_bytes; ++i) {
     const std::int64_t from = offsets[static_cast<std::size_t>(i / size)] + i % size - result.load;
+    const auto vector = static_cast<std::size_t>(i / tile.vector_bytes);
+    const std::int64_t byte = i % tile.vector_bytes;
     if (tile.vector_bytes == kLaneBytes) {
-      result.bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(from);
-    } else if (i % kWordBytes == 0) {
-      result.words[static_cast<std::size_t>(i / kWordBytes)] =
+      result.bytes[vector][static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(from);
+    } else if (byte % kWordBytes == 0) {
+      result.words[vector][static_cast<std::size_t>(byte / kWordBytes)] =
           static_cast<std::uint32_t>(from / kWordBytes);
     }
   }

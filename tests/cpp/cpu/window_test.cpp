@@ -124,6 +124,28 @@ TEST(Window, MovesTwoAxesOfStructures) {
   EXPECT_GT(plans, 50);
 }
 
+// Elements of one channel or of a few that become several, at every place among the channels.
+TEST(Window, MovesRepeatedElements) {
+  int plans = 0;
+  for (const std::int64_t itemsize : {1, 2, 3, 4, 5, 8}) {
+    for (const std::int64_t copies : {2, 3, 4, 7}) {
+      for (const std::int64_t gap : {0, 1, 4}) {
+        for (const std::int64_t sign : {1, -1}) {
+          const std::int64_t step = sign * (itemsize + gap);
+          const std::int64_t pair = sign * (2 * itemsize + gap);
+          for (const std::int64_t extent : {41, 80}) {
+            plans += check({{extent, step}, {copies, 0}}, itemsize);
+            plans += check({{2, 41 * step}, {extent, step}, {copies, 0}}, itemsize);
+            plans += check({{extent, pair}, {2, -itemsize}, {copies, 0}}, itemsize);
+            plans += check({{extent, pair}, {copies, 0}, {2, itemsize}}, itemsize);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(plans, 1000);
+}
+
 TEST(Window, IsNotForRunsThatFillVectors) {
   const auto of = [](const std::vector<ViewAxis>& axes, std::int64_t itemsize,
                      std::int64_t vector_bytes = kLaneBytes) {
@@ -135,7 +157,10 @@ TEST(Window, IsNotForRunsThatFillVectors) {
   EXPECT_TRUE(of({{50, 4}, {3, 1}}, 1));
   EXPECT_FALSE(of({{50, 20}, {16, 1}}, 1)) << "rows are elements of 16 bytes";
   EXPECT_FALSE(of({{50, 1}, {50, 50}}, 1)) << "columns";
-  EXPECT_FALSE(of({{50, 0}, {3, -1}}, 1)) << "repeated";
+  EXPECT_FALSE(of({{500, 0}, {3, -1}}, 1)) << "windows that do not follow one another";
+  EXPECT_FALSE(of({{50, 1}, {500, 0}}, 1)) << "lines of one element";
+  ASSERT_TRUE(of({{64, 1}, {3, 0}}, 1));
+  EXPECT_EQ(of({{64, 1}, {3, 0}}, 1)->vectors(), 3);
   EXPECT_FALSE(of({{50, 9}}, 1)) << "two bytes";
   EXPECT_FALSE(of({{63, -1}}, 1)) << "too few of them";
   EXPECT_FALSE(of({{50, 24}, {3, -8}}, 8)) << "pixels that are longer";

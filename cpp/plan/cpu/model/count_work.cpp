@@ -41,7 +41,7 @@ void count_shuffle(Terms& terms, const Problem& folded, const Parameters& parame
   const double tiles = tiles_of(folded, parameters.block, tile);
   const std::int64_t elements = elements_of(tile);
   if (mover == Mover::window) {
-    terms.generated_moves = tiles * part;  // a load and a store at once
+    terms.generated_moves = tiles * moves * part;  // a load and a store at once
     return;
   }
   if (mover != Mover::program) {
