@@ -152,16 +152,24 @@ template <typename V, int... kI>
   return __builtin_shufflevector(vector, vector, (int{sizeof...(kI)} - 1 - kI)...);
 }
 
-// A run of the output that the input has backwards, element by element.
-template <typename T>
-void reverse_run(const std::byte* in, std::byte* out, const BlockArguments& block,
-                 const Advance& advance) {
+// A run of the output whose elements lie `kStep` elements apart in the input: backwards, or one
+// that is repeated.
+template <typename T, int kStep>
+void stream_evenly(const std::byte* in, std::byte* out, const BlockArguments& block,
+                   const Advance& advance) {
+  static_assert(kStep == 0 || kStep == -1);
   using V = VectorOf<T, kVectorBytes>;
   constexpr auto kIndices = std::make_integer_sequence<int, kVectorBytes / int{sizeof(T)}>{};
   constexpr std::int64_t kBytes = sizeof(T);
   constexpr std::int64_t kAtOnce = 8;
   const auto move = [&](std::int64_t begin, std::int64_t end) {
-    move_evenly<T>(in - begin, -kBytes, out + begin, kBytes, (end - begin) / kBytes);
+    move_evenly<T>(in + kStep * begin, kStep * kBytes, out + begin, kBytes, (end - begin) / kBytes);
+  };
+  const auto vector_at = [&](std::int64_t at) {
+    if constexpr (kStep == 0)
+      return V{} + load<T>(in);
+    else
+      return reversed(load<V>(in + kBytes - at - kVectorBytes), kIndices);
   };
   const std::int64_t end = stored_bytes(out, block);
   const std::int64_t own_line = (kLineBytes - line_offset(out)) % kLineBytes;
@@ -173,9 +181,8 @@ void reverse_run(const std::byte* in, std::byte* out, const BlockArguments& bloc
   if (!block.continued) move(0, at);
   for (std::int64_t stored = 1; at < tail; ++stored) {
     for (const std::int64_t line = at + kLineBytes; at < line; at += kVectorBytes) {
-      const V vector = load<V>(in + kBytes - at - kVectorBytes);
-      store_past_caches<kVectorBytes>(
-          out + at, reinterpret_cast<Bytes<kVectorBytes>>(reversed(vector, kIndices)));
+      store_past_caches<kVectorBytes>(out + at,
+                                      reinterpret_cast<Bytes<kVectorBytes>>(vector_at(at)));
     }
     if (stored % kAtOnce == 0) advance(kAtOnce);
   }
@@ -184,23 +191,24 @@ void reverse_run(const std::byte* in, std::byte* out, const BlockArguments& bloc
 
 // Whether the block is such a run, and was moved.
 template <typename T>
-bool reversed_run(const std::byte* in, std::byte* out, const BlockArguments& block,
-                  const Advance& advance) {
+bool streams_evenly(const std::byte* in, std::byte* out, const BlockArguments& block,
+                    const Advance& advance) {
   const std::int64_t bytes = sizeof(T);
   if (block.element_bytes != bytes || !block.out_is_even || block.in_count > 1) return false;
-  if (block.out_count < 2 || block.in_by_out[1] - block.in_by_out[0] != -bytes) return false;
-  if (line_offset(out) % bytes != 0) return false;
-  reverse_run<T>(in, out, block, advance);
+  if (block.out_count < 2 || line_offset(out) % bytes != 0) return false;
+  const std::int64_t step = block.in_by_out[1] - block.in_by_out[0];
+  if (step != 0 && step != -bytes) return false;
+  (step == 0 ? stream_evenly<T, 0> : stream_evenly<T, -1>)(in, out, block, advance);
   return true;
 }
 
 void strided_copy_streaming(const std::byte* in, std::byte* out, const BlockArguments& block) {
   const std::int64_t bytes = block.element_bytes;
   const auto advance = advance_if_busy(block);
-  if (reversed_run<std::uint8_t>(in, out, block, advance) ||
-      reversed_run<std::uint16_t>(in, out, block, advance) ||
-      reversed_run<std::uint32_t>(in, out, block, advance) ||
-      reversed_run<std::uint64_t>(in, out, block, advance)) {
+  if (streams_evenly<std::uint8_t>(in, out, block, advance) ||
+      streams_evenly<std::uint16_t>(in, out, block, advance) ||
+      streams_evenly<std::uint32_t>(in, out, block, advance) ||
+      streams_evenly<std::uint64_t>(in, out, block, advance)) {
     return;
   }
 #if defined(__AVX512BW__)

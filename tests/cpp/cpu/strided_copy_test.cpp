@@ -1,5 +1,6 @@
 // What the strided copy does for steps of their own: rows that are packed for tiles, repeated
-// elements, reversed ones and every other one; at every SIMD level, between guard pages.
+// elements, reversed ones and every other one, streamed or not; at every SIMD level, between guard
+// pages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,9 +43,13 @@ void check(const Matrix& matrix, std::vector<int> axes, std::int64_t itemsize,
       parameters.loop_order.push_back(static_cast<int>(m));
     }
   }
-  for (const bool staged : {false, true}) {
+  const std::int64_t run =
+      parameters.block[static_cast<std::size_t>(folded.perm.front())] * folded.element_bytes();
+  for (const auto& [staged, streaming] : {std::pair{false, false}, {true, false}, {false, true}}) {
+    if (streaming && run < 2 * kLineBytes) continue;
     for (const int prefetch : {0, 1}) {
       parameters.staged = staged;
+      parameters.streaming = streaming;
       parameters.prefetch = prefetch;
       const Plan plan = build_plan(request, parameters);
       for (const Side side : {Side::before, Side::after}) {

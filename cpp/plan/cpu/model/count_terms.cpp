@@ -213,7 +213,7 @@ class Counter {
   // which come from memory or are streamed.
   bool is_like_copy(const ByLevel& levels) const {
     if (!is_run_in_order() || out_.count > 1 || parameters_.staged) return false;
-    if (parameters_.streaming && !order_.reverses_lines) return false;
+    if (parameters_.streaming && !order_.makes_lines) return false;
     const bool waits = parameters_.streaming || levels[2] > 0.5;
     return (parameters_.prefetch > 0) == (mirrors_rows() && waits);
   }

@@ -103,14 +103,14 @@ void count_tiles(Terms& terms, const TileShape& shape, std::int64_t element_byte
   }
 }
 
-// Whether a block's runs are those of the input backwards.
-bool reverses_runs(const AxisModes& axes, std::span<const BlockMode> modes,
-                   std::int64_t element_bytes) {
+// Whether a block's runs are those of the input backwards, or its elements again and again.
+bool repeats_or_reverses(const AxisModes& axes, std::span<const BlockMode> modes,
+                         std::int64_t element_bytes) {
   if (!is_width(element_bytes) || element_bytes >= kLaneBytes || axes.out.list().size() != 1) {
     return false;
   }
   const BlockMode& mode = modes[axes.out.list().front()];
-  return mode.out_step == element_bytes && mode.in_step == -element_bytes;
+  return mode.out_step == element_bytes && (mode.in_step == 0 || mode.in_step == -element_bytes);
 }
 
 // Whether a block's runs are long enough for the strided copy to move them in vectors.
@@ -150,7 +150,7 @@ void count_elements(Terms& terms, const Problem& folded, const Parameters& param
   const std::int64_t element_bytes = folded.element_bytes();
   const double elements = as_double(folded.elements()) * part;
   const bool streams = owns_lines(folded, parameters, machine);
-  if (streams && (reverses_runs(axes, modes, element_bytes) ||
+  if (streams && (repeats_or_reverses(axes, modes, element_bytes) ||
                   gathers_lines(machine.vector_bytes, element_bytes))) {
     terms.gathered_lines = elements * as_double(element_bytes) / as_double(kLineBytes);
     return;
@@ -239,8 +239,8 @@ WriteOrder count_work(Terms& terms, const Problem& folded, const Parameters& par
     }
   }
   if (shape.kind == TileKind::none) {
-    order.reverses_lines =
-        parameters.streams_directly() && reverses_runs(axes, modes, folded.element_bytes());
+    order.makes_lines =
+        parameters.streams_directly() && repeats_or_reverses(axes, modes, folded.element_bytes());
     count_elements(terms, folded, parameters, machine, part, axes, modes);
     return order;
   }

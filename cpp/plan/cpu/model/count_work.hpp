@@ -19,8 +19,8 @@ struct WriteOrder {
   std::int64_t row_bytes = 0;
   std::int64_t rows = 0;
   std::int64_t row_step = 0;
-  bool rows_alike = true;       // they begin at the same place of their lines
-  bool reverses_lines = false;  // in registers, from where they are streamed
+  bool rows_alike = true;    // they begin at the same place of their lines
+  bool makes_lines = false;  // in registers, from where they are streamed
 };
 
 // Streamed directly, the lines between blocks are written by one of them.
