@@ -87,6 +87,16 @@ void check_matches(const call::Layout& planned, const TensorView& view, const st
                         "ttlg.transpose, which looks at the strides itself");
 }
 
+// Whether every element of `out` lies where that of `x` does that it is made of.
+bool is_in_place(const TensorView& x, const std::vector<int>& axes, const TensorView& out) {
+  if (x.data != out.data || x.itemsize != out.itemsize) return false;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::int64_t step = x.byte_strides[static_cast<std::size_t>(axes[i])];
+    if (out.shape[i] > 1 && out.byte_strides[i] != step) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int chosen_threads() {
@@ -202,6 +212,7 @@ void check_out(const TensorView& x, const std::vector<int>& axes, const TensorVi
                           " may hold several elements at one place; pass an array whose elements "
                           "are apart");
   }
+  if (converts && is_in_place(x, axes, out)) return;
   if (fault.kind == Fault::ranges_meet && share_memory(x, out)) {
     const bool moves_axes = !std::ranges::is_sorted(axes);
     throw py::value_error(out_of_shape() + " overlaps " + x.name + " of shape " + text_of(x.shape) +

@@ -227,12 +227,15 @@ void bind_plans(py::module_& module) {
   module.def(
       "request_into_new_ndarray",
       [](const Integers& shape, const Integers& byte_strides, std::int64_t itemsize,
-         const std::vector<int>& axes) {
+         const std::vector<int>& axes, const ElementMap* map) {
         const call::Layout x{.shape = shape, .byte_strides = byte_strides, .itemsize = itemsize};
-        return cpu_key_of(x, axes, nullptr).request();
+        LayoutKey key = cpu_key_of(x, axes, nullptr);
+        if (map != nullptr) key.map = *map;
+        return key.request();
       },
       py::arg("shape"), py::arg("byte_strides"), py::arg("itemsize"), py::arg("axes"),
-      "The request of moving such an array into a new ndarray.");
+      py::arg("map") = py::none(),
+      "The request of moving such an array into a new ndarray, bit for bit or by an element map.");
 }
 
 void bind_calls(py::module_& module) {

@@ -178,7 +178,8 @@ void RowConverter::move_chunk(const std::byte* in, std::byte* out, std::int64_t 
   const ElementMap& map = conversion_.map;
   const Type to = part_of(map.to);
   const bool is_saved = to == map.computed_in() && to_parts_ == parts_;
-  const bool is_direct = is_saved && !streaming_ && !map.accumulates;
+  // In place the compiler's loops would take elements one by one.
+  const bool is_direct = is_saved && !streaming_ && !map.accumulates && in != out;
   const std::byte* from = compute_chunk(in, is_direct ? out : nullptr, count, row);
   if (from == out) return;
   if (map.accumulates) accumulate(computed_.data(), out, count);

@@ -27,8 +27,12 @@ def core_plan(
     kernel: str | None = None,
     tune: str = "model",
     workspace: int | None = None,
+    element_map: _core.ElementMap | None = None,
 ) -> AnyPlan:
-    """Make what `plan` wraps, from the same arguments, or find it in the planner cache."""
+    """Make what `plan` wraps, from the same arguments, or find it in the planner cache.
+
+    Calls on the CPU that convert elements have an `element_map`.
+    """
     model = _models.model_for(device)
     machine = model if isinstance(model, _core.CpuMachine) else None
     model = model if isinstance(model, _core.DeviceModel) else None
@@ -45,7 +49,9 @@ def core_plan(
     try:
         byte_strides = read_byte_strides(extents, itemsize, strides, element_strides)
         if model is None and not inplace:
-            request = _core.request_into_new_ndarray(extents, byte_strides, itemsize, order)
+            request = _core.request_into_new_ndarray(
+                extents, byte_strides, itemsize, order, element_map
+            )
         else:
             request = _core.Request(extents, byte_strides, itemsize, order, inplace=inplace)
         if inplace and model is not None:

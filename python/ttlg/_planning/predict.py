@@ -1,12 +1,13 @@
 """Predicted times: how long a transposition takes, without one."""
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
 from ttlg import _core, _models
-from ttlg._arguments.dtypes import itemsize_of
+from ttlg._arguments.dtypes import describe_dtype, element_type, itemsize_of
 from ttlg._plan.plan import Plan
 from ttlg._planning.choices import core_plan
 from ttlg._typing import Axes, Device, Integers, LayoutOptions
@@ -28,7 +29,7 @@ class Prediction(NamedTuple):
     low, high : float
         Nine of ten measured times of the calls that the model was tested on, and that it had not
         been fitted to, lay between these, in seconds, where it predicted what it predicts here.
-        NaN for a GPU and in place, whose models do not tell.
+        NaN for a GPU, in place and with `out_dtype`, whose models do not tell.
     kernel : str
         The kernel that the planner chooses, as `Plan.kernel`.
     source : str
@@ -59,6 +60,7 @@ def predict_time(
     dtype: Any = "float32",
     *,
     device: Device = "cpu",
+    out_dtype: Any = None,
     inplace: bool = False,
     output: Output = "fresh",
     full: Literal[False] = False,
@@ -71,6 +73,7 @@ def predict_time(
     dtype: Any = "float32",
     *,
     device: Device = "cpu",
+    out_dtype: Any = None,
     inplace: bool = False,
     output: Output = "fresh",
     full: Literal[True],
@@ -84,6 +87,7 @@ def predict_time(
     device: Device = "cpu",
     strides: Integers | None = None,
     element_strides: Integers | None = None,
+    out_dtype: Any = None,
     inplace: bool = False,
     threads: int | None = None,
     output: Output = "fresh",
@@ -101,6 +105,9 @@ def predict_time(
         As for `plan`.
     device, strides, element_strides : optional
         As for `plan`; a device model, such as ``"nvidia-h200"`` or a file, needs no GPU.
+    out_dtype : dtype or str, optional
+        How long `transform` takes that converts to this dtype, with a scale and an offset or
+        without, on the CPU.
     inplace : bool
         As for `plan`: how long `transpose_inplace` takes.
     threads : int, optional
@@ -121,7 +128,8 @@ def predict_time(
     Raises
     ------
     TypeError, ValueError, CudaError
-        As for `plan`, and ValueError for an unknown `output`.
+        As for `plan`, and ValueError for an unknown `output`, or for `out_dtype` with a GPU or in
+        place; TypeError where `transform` takes no elements of `dtype` or `out_dtype`.
 
     See Also
     --------
@@ -155,10 +163,18 @@ def predict_time(
     True
     >>> ttlg.predict_time((1000, 1000), device="nvidia-h200", full=True).kernel
     'orthogonal_distinct'
+
+    Images to planes of another dtype:
+
+    >>> ttlg.predict_time((64, 224, 224, 3), (0, 3, 1, 2), "uint8", out_dtype="float32") < 1
+    True
     """
     fresh = _is_fresh(output)
     itemsize = itemsize_of(dtype)
-    if strides is None and element_strides is None and not inplace and not full:
+    element_map = None
+    if out_dtype is not None:
+        element_map = _conversion(dtype, out_dtype, device, inplace)
+    elif strides is None and element_strides is None and not inplace and not full:
         model = _models.model_for(device)
         seconds = _core.predict_seconds(shape, axes, itemsize, threads, model, fresh)
         if seconds is not None:
@@ -172,6 +188,7 @@ def predict_time(
         device=device,
         inplace=inplace,
         threads=threads,
+        element_map=element_map,
     )
     plan = Plan(core, "")
     source = (
@@ -179,8 +196,21 @@ def predict_time(
         if isinstance(core, _core.CudaPlan | _core.CudaInplacePlan)
         else _models.cpu_source(core.machine)
     )
-    prediction = Prediction(*plan._predict(fresh), plan.kernel, source)
+    seconds, *bounds = plan._predict(fresh)
+    low, high = bounds if element_map is None else (math.nan, math.nan)
+    prediction = Prediction(seconds, low, high, plan.kernel, source)
     return prediction if full else prediction.seconds
+
+
+def _conversion(dtype: Any, out_dtype: Any, device: Device, inplace: bool) -> _core.ElementMap:
+    """Return the map of elements that are converted, scaled and added to."""
+    if inplace:
+        raise ValueError("out_dtype= is for calls into other memory: leave it or inplace= out")
+    if isinstance(_models.model_for(device), _core.DeviceModel):
+        raise ValueError(f"out_dtype= is for device 'cpu' so far, not {device!r}: leave it out")
+    from_type, swaps = element_type(describe_dtype(dtype)[0], "dtype=")
+    to_type, _ = element_type(describe_dtype(out_dtype)[0], "out_dtype=")
+    return _core.ElementMap(from_type, to_type, swaps_bytes=swaps, scales=True, adds=True)
 
 
 def predict_times(

@@ -110,6 +110,34 @@ def test_shapes_and_axes_of_any_kind():
     assert warm(SHAPE) == warm(SHAPE, None) == warm(SHAPE, (2, 1, 0))
 
 
+def test_conversions():
+    shape, axes = (64, 224, 224, 3), (0, 3, 1, 2)
+    moved = ttlg.predict_time(shape, axes, "uint8", output="warm")
+    seconds = [
+        ttlg.predict_time(shape, axes, "uint8", out_dtype=name, output="warm")
+        for name in ("uint8", "float16", "float32", "float64")
+    ]
+    assert moved < seconds[0] < seconds[1] < seconds[2] < seconds[3]
+    answer = ttlg.predict_time(shape, axes, "uint8", out_dtype="float32", full=True)
+    assert answer.seconds > seconds[2]
+    assert math.isnan(answer.low)
+    assert math.isnan(answer.high)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"inplace": True}, ValueError, "inplace="),
+        ({"device": "nvidia-h200"}, ValueError, "'cpu' so far"),
+        ({"dtype": "M8[s]"}, TypeError, "datetime64"),
+        ({"out_dtype": "V3"}, TypeError, "out_dtype="),
+    ],
+)
+def test_conversions_that_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        ttlg.predict_time((3, 4), **{"dtype": "float32", "out_dtype": "float64", **options})
+
+
 def test_the_whole_answer():
     found = warm(SHAPE, AXES, "float64", full=True)
     plan = ttlg.plan(SHAPE, AXES, "float64")

@@ -157,6 +157,30 @@ def test_refuses_what_it_would_overwrite():
         ttlg.transform(np.array([None]), dtype="f4")
 
 
+SAME_SIZES = [
+    *(("float32", "int32"), ("int32", "float32"), (">f4", "float32"), ("float64", "int64")),
+    *(("float16", "bfloat16"), ("uint8", "int8"), ("complex64", "complex64"), ("float64", "float64")),
+]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("source", "result"), SAME_SIZES)
+def test_elements_stay_where_they_are(source, result, threads):
+    for x in layouts((70, 3, 90), np.dtype(dtype_of(source)), 5):
+        order = (1, 2, 0)
+        out = x.view(dtype_of(result)).transpose(order)
+        scale = np.array([0.5, -2, 3])
+        options = {"dtype": dtype_of(result), "conj": True}
+        wanted = oracle.transform(
+            x.transpose(order), scale=scale[:, None, None], offset=7, **options
+        )
+        done = ttlg.transform(
+            x, order, scale=scale, offset=7, axis=1, out=out, threads=threads, conj=True
+        )
+        assert done is out
+        assert_same(out, wanted)
+
+
 def test_an_output_between_other_bytes():
     records = np.ones(40, [("a", "u1"), ("b", "f4"), ("c", "u2")])
     x = np.arange(40, dtype=np.int16)
