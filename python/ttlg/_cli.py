@@ -100,6 +100,7 @@ def _transpose(args: argparse.Namespace) -> int:
             args.src,
             args.dst,
             args.axes,
+            dtype=args.dtype,
             threads=args.threads,
             memory=args.memory,
             overwrite=not args.no_clobber,
@@ -229,6 +230,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_axes(convert)
     add_threads(convert)
+    convert.add_argument("--dtype", help="convert elements to this one; default that of IN.npy")
     convert.add_argument(
         "--memory",
         type=_size,

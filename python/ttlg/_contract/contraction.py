@@ -9,7 +9,7 @@ from ttlg._contract.costs import STEP_SECONDS, Costs
 from ttlg._contract.cuts import Part
 from ttlg._contract.equation import Equation, extents_of
 from ttlg._contract.operands import distinct_elements
-from ttlg._contract.outputs import check_out, check_shape, deliver, out_strides
+from ttlg._contract.outputs import add_to, check_out, check_shape, deliver, out_strides
 from ttlg._contract.product_threads import limit_of
 from ttlg._contract.steps import Pairing, Tensor
 
@@ -91,7 +91,7 @@ class Contraction:
                 _steps(self.path, tensors, equation.output, extents, costs, out_strides(out))
             )
 
-    def __call__(self, *operands: Any, out: Any = None) -> Any:
+    def __call__(self, *operands: Any, out: Any = None, accumulate: bool = False) -> Any:
         """Contract arrays of the planned shapes.
 
         Parameters
@@ -100,8 +100,8 @@ class Contraction:
             One for each term of the equation, of the library, dtype and shape that was planned for.
             Other strides than planned for are slower; operands whose elements share memory that was
             not planned to be shared, such as sliding windows, are planned for when they come.
-        out : array, optional
-            Where to write, as for `ttlg.einsum`.
+        out, accumulate : optional
+            Where to write, and whether to add, as for `ttlg.einsum`.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class Contraction:
                 f"{self.equation} was planned for operands of shapes {self.shapes}, not {shapes}; "
                 "call ttlg.einsum, or plan for these"
             )
-        return self._for(operands).run(operands, out)
+        return self._for(operands).run(operands, out, accumulate)
 
     def _for(self, operands: Sequence[Any]) -> "Contraction":
         """Return this, or a contraction that does not lay out what shares memory in the operands."""
@@ -139,10 +139,14 @@ class Contraction:
             self._denser = denser
         return denser
 
-    def run(self, operands: Sequence[Any], out: Any) -> Any:
+    def run(self, operands: Sequence[Any], out: Any, accumulate: bool = False) -> Any:
         """Contract, without a look at the operands."""
         if out is not None:
             check_out(self._costs.products, operands, out, self._shape)
+        elif accumulate:
+            raise ValueError("accumulate=True adds to what out has: pass out=, or leave it out")
+        if accumulate:
+            return add_to(out, self.run(operands, None), self._costs.threads)
         limit = limit_of(self._costs.threads)
         if not limit:
             return self._contract(operands, out)

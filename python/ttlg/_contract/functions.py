@@ -11,7 +11,7 @@ from ttlg._arguments.words import count_of
 from ttlg._contract.equation import from_lists, symbols_of
 from ttlg._contract.kept import contractions, costs_of, hashable, keep, planned_from
 from ttlg._contract.libraries import products_of
-from ttlg._contract.outputs import check_shape, deliver, out_strides
+from ttlg._contract.outputs import add_to, check_shape, deliver, out_strides
 from ttlg._contract.product_threads import numbers_of
 from ttlg._typing import ArrayT, ContractOptions, OneOrMore, OutT
 
@@ -34,12 +34,20 @@ def einsum(
 def einsum(equation: str, /, *operands: ArrayT, **options: "Unpack[ContractOptions]") -> ArrayT: ...
 @overload
 def einsum(
-    *operands: Any, out: OutT, optimize: Any = "auto", threads: int | None = None
+    *operands: Any,
+    out: OutT,
+    accumulate: bool = False,
+    optimize: Any = "auto",
+    threads: int | None = None,
 ) -> OutT: ...
 @overload
 def einsum(*operands: Any, **options: "Unpack[ContractOptions]") -> Any: ...
 def einsum(
-    *operands: Any, out: Any = None, optimize: Any = "auto", threads: int | None = None
+    *operands: Any,
+    out: Any = None,
+    accumulate: bool = False,
+    optimize: Any = "auto",
+    threads: int | None = None,
 ) -> Any:
     """Contract tensors by Einstein's summation convention, planned by predicted time.
 
@@ -57,6 +65,9 @@ def einsum(
     out : array, optional
         A writable array of the result's shape and dtype, which is returned: of any library, in the
         memory where the result would be, and sharing none with an operand.
+    accumulate : bool, default False
+        Add the result to what `out` has instead of replacing it: in the pass that brings it there,
+        by `transform`, where elements are floating-point or complex numbers in host memory.
     optimize : str or bool or list or PathOptimizer, optional
         The order in which more than two operands are contracted, as for `opt_einsum.contract`;
         `ttlg.opt_einsum.TimeOptimizer` searches for the one of the least predicted time.
@@ -78,7 +89,8 @@ def einsum(
         has another dtype than the result, which is not converted.
     ValueError
         Equation and shapes do not fit, or `out` has another shape than the result, is read-only,
-        shares memory with an operand or holds several of its elements at one address.
+        shares memory with an operand or holds several of its elements at one address; or
+        `accumulate` without `out`.
     BufferError
         `out` is on another device than the result, or PyTorch would have to differentiate it.
     MemoryError
@@ -118,12 +130,15 @@ def einsum(
     --------
     >>> import numpy as np, ttlg
     >>> a, b = np.ones((4, 5, 6)), np.ones((6, 5, 3))
-    >>> ttlg.einsum("ijk,kjl->li", a, b).shape
+    >>> total = ttlg.einsum("ijk,kjl->li", a, b)
+    >>> total.shape
     (3, 4)
+    >>> ttlg.einsum("ijk,kjl->li", a, b, out=total, accumulate=True)[0]
+    array([60., 60., 60., 60.])
     """
     contraction = contractions.get(_key_of(operands, optimize, threads, out))
     if contraction is not None:
-        return _result(contraction.run(operands[1:], out), out)
+        return _result(contraction.run(operands[1:], out, accumulate), out)
     equation, *arrays = operands if operands else (None,)
     if not isinstance(equation, str):
         if len(operands) < 2:
@@ -131,7 +146,7 @@ def einsum(
         equation, arrays = from_lists(operands)
     if not arrays:
         raise ValueError(f"equation {equation!r} needs operands")
-    return _result(_contract(equation, arrays, optimize, threads, out), out)
+    return _result(_contract(equation, arrays, optimize, threads, out, accumulate), out)
 
 
 def _key_of(operands: Sequence[Any], optimize: Any, threads: int | None, out: Any) -> Any:
@@ -162,7 +177,12 @@ def _result(result: Any, out: Any) -> Any:
 
 
 def _contract(
-    equation: str, arrays: Sequence[Any], optimize: Any, threads: int | None, out: Any
+    equation: str,
+    arrays: Sequence[Any],
+    optimize: Any,
+    threads: int | None,
+    out: Any,
+    accumulate: bool = False,
 ) -> Any:
     """Contract arrays of any library."""
     products, operands = products_of(arrays)
@@ -170,7 +190,7 @@ def _contract(
         result = products.einsum(equation, *operands)
         if out is not None:
             check_shape(out, tuple(result.shape))
-        return deliver(result, out)
+        return add_to(out, result) if accumulate else deliver(result, out)
     dtype, itemsize, device = products.kind_of(operands)
     tensors = [(tuple(x.shape), products.strides(x)) for x in operands]
     settings = (equation, threads, numbers_of(threads), hashable(optimize), out_strides(out))
@@ -183,7 +203,7 @@ def _contract(
         direct = _key_of((equation, *arrays), optimize, threads, out)
         if direct is not None and all(map(operator.is_, arrays, operands)):
             keep(direct, contraction)
-    return contraction.run(operands, out)
+    return contraction.run(operands, out, accumulate)
 
 
 @overload

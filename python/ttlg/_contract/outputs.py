@@ -8,6 +8,7 @@ import numpy as np
 from ttlg import _core
 from ttlg._contract.libraries import NUMPY, Products
 from ttlg._functions.copies import copyto
+from ttlg._functions.transform import transform
 from ttlg._libraries import library_of
 
 
@@ -62,4 +63,21 @@ def deliver(result: Any, out: Any) -> Any:
     if out is None:
         return result
     copyto(out, np.asarray(result) if isinstance(result, np.generic) else result)
+    return out
+
+
+_SUMMED_BY_TRANSFORM = frozenset(
+    ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
+)
+
+
+def add_to(out: Any, result: Any, threads: int | None = None) -> Any:
+    """Add a result to what `out` has, wherever its axes lie, and return `out`."""
+    if isinstance(result, np.generic):
+        result = np.asarray(result)
+    view = library_of(result).view(result, "the result")
+    name = result.dtype.name if result.__class__ is np.ndarray else view.dtype
+    if view.on_host and name in _SUMMED_BY_TRANSFORM:
+        return transform(result, range(len(result.shape)), beta=1, out=out, threads=threads)
+    out += result
     return out

@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ttlg import _core
+from ttlg._arguments.dtypes import describe_dtype, element_type, numpy_dtype
 from ttlg._arguments.sizes import read_size
 from ttlg._arguments.words import count_of
 from ttlg._files.npy_header import format_header, read_header
 from ttlg._files.replacing import naming, replacing
+from ttlg._functions.transform import transform
 from ttlg._functions.transpose import transpose
 from ttlg._planning.plan import plan
 from ttlg._typing import Axes, Size
@@ -118,6 +120,7 @@ def _tiles(
 def _move_tiles(
     source: _Side,
     target: _Side,
+    dtypes: "tuple[np.dtype[Any], np.dtype[Any]]",
     axes: tuple[int, ...],
     threads: int | None,
     memory: int,
@@ -126,9 +129,9 @@ def _move_tiles(
     from tqdm import tqdm
 
     shape, itemsize = source.shape, source.itemsize
-    element = f"V{itemsize}"
-    largest = choose_tile(shape, axes, itemsize, memory)
-    buffer_in, buffer_out = (np.empty(math.prod(largest), element) for _ in range(2))
+    largest = choose_tile(shape, axes, max(itemsize, target.itemsize), memory)
+    buffer_in, buffer_out = (np.empty(math.prod(largest), dtype) for dtype in dtypes)
+    move = transpose if dtypes[0] == dtypes[1] else transform
     total = math.prod(shape) * itemsize
     with tqdm(total=total, unit="B", unit_scale=True, disable=None if progress else True) as bar:
         for origin, tile in _tiles(shape, largest):
@@ -136,9 +139,17 @@ def _move_tiles(
             x = buffer_in[: math.prod(tile)]
             out = buffer_out[: math.prod(tile)]
             source.move(x, origin, tile)
-            transpose(x.reshape(tile), axes, out=out.reshape(out_tile), threads=threads)
+            move(x.reshape(tile), axes, out=out.reshape(out_tile), threads=threads)
             target.move(out, tuple(origin[axis] for axis in axes), out_tile)
             bar.update(x.nbytes)
+
+
+def _result_dtype(dtype: Any, source: "np.dtype[Any]", src: str) -> "np.dtype[Any]":
+    """Return the dtype of the elements that are written: that of the file, or another."""
+    if dtype is None:
+        return source
+    element_type(source, src)
+    return numpy_dtype(element_type(describe_dtype(dtype)[0], "dtype=")[0])
 
 
 def _read_memory(memory: Size | None, itemsize: int) -> int:
@@ -173,24 +184,30 @@ def transpose_npy(
     memory: Size | None,
     progress: bool,
     overwrite: bool,
+    dtype: Any = None,
 ) -> None:
     """Transpose one file into another, as `ttlg.transpose_file` says."""
     _check_regular(src)
     with open(src, "rb") as file:
-        shape, fortran_order, dtype, offset = header = read_header(file, src)
+        shape, fortran_order, stored, offset = header = read_header(file, src)
         order = _core.normalize_axes(axes, shape)
-        room = _read_memory(memory, dtype.itemsize)
-        head = format_header(dtype, tuple(shape[axis] for axis in order))
-        with replacing(dst, len(head) + header.data_bytes, overwrite) as out:
+        written = _result_dtype(dtype, stored, src)
+        # Elements that nothing converts are moved as bytes, fields or not.
+        dtypes = (stored, written) if written != stored else (np.dtype(f"V{stored.itemsize}"),) * 2
+        room = _read_memory(memory, max(stored.itemsize, written.itemsize))
+        head = format_header(written, tuple(shape[axis] for axis in order))
+        out_bytes = math.prod(shape) * written.itemsize
+        with replacing(dst, len(head) + out_bytes, overwrite) as out:
             if header.data_bytes:
                 if fortran_order:  # The same bytes, read in C order, have the axes reversed.
                     shape = shape[::-1]
                     order = tuple(len(shape) - 1 - axis for axis in order)
-                shape, order = _fuse(shape, order, dtype.itemsize)
+                shape, order = _fuse(shape, order, stored.itemsize)
                 out_shape = tuple(shape[axis] for axis in order)
                 _move_tiles(
-                    _Side(os.preadv, file.fileno(), src, offset, shape, dtype.itemsize),
-                    _Side(os.pwritev, out, dst, len(head), out_shape, dtype.itemsize),
+                    _Side(os.preadv, file.fileno(), src, offset, shape, stored.itemsize),
+                    _Side(os.pwritev, out, dst, len(head), out_shape, written.itemsize),
+                    dtypes,
                     order,
                     threads,
                     room,

@@ -1,6 +1,7 @@
 """Transposing files."""
 
 import os
+from typing import Any
 
 from ttlg._typing import Axes, Size
 
@@ -10,12 +11,15 @@ def transpose_file(
     dst: str | bytes | os.PathLike[str] | os.PathLike[bytes],
     axes: Axes | None = None,
     *,
+    dtype: Any = None,
     threads: int | None = None,
     memory: Size | None = None,
     progress: bool = True,
     overwrite: bool = True,
 ) -> None:
     """Transpose a ``.npy`` file into another one, in pieces that fit into memory.
+
+    With `dtype` elements are converted on their way, as by `transform`.
 
     Parameters
     ----------
@@ -27,6 +31,9 @@ def transpose_file(
         it is written, it has no name. It replaces a regular file of the same name.
     axes : iterable of int, optional
         As for `transpose`; reversed by default.
+    dtype : dtype, optional
+        Of the elements that are written, in the machine's byte order: one that `transform` makes.
+        By default that of `src`.
     threads : int, optional
         The most threads to use; `get_num_threads` by default.
     memory : int or str, optional
@@ -42,8 +49,8 @@ def transpose_file(
     Raises
     ------
     TypeError
-        The file holds Python objects, `memory` is neither an integer nor text, or one of the
-        `axes` is no integer.
+        The file holds Python objects, or elements that `transform` does not convert where `dtype`
+        is given; `memory` is neither an integer nor text, or one of the `axes` is no integer.
     ValueError
         `axes` is no permutation, `src` is no whole ``.npy`` file, one of the two is something else
         than a regular file, such as a pipe, or `memory` is too little or no size.
@@ -76,4 +83,5 @@ def transpose_file(
     """
     from ttlg._files.npy import transpose_npy  # takes a millisecond, and few programs need it
 
-    transpose_npy(os.fsdecode(src), os.fsdecode(dst), axes, threads, memory, progress, overwrite)
+    names = os.fsdecode(src), os.fsdecode(dst)
+    transpose_npy(*names, axes, threads, memory, progress, overwrite, dtype)

@@ -203,10 +203,13 @@ def test_transpose_passes_its_options_on(monkeypatch):
     seen = []
     monkeypatch.setattr(_cli, "transpose_file", lambda *args, **kwargs: seen.append((args, kwargs)))
     main("transpose a b")
-    main("transpose a b --axes 1,0 --threads 5 --memory 2G --no-clobber")
+    main("transpose a b --axes 1,0 --dtype float16 --threads 5 --memory 2G --no-clobber")
     assert seen == [
-        (("a", "b", None), {"threads": None, "memory": None, "overwrite": True}),
-        (("a", "b", (1, 0)), {"threads": 5, "memory": 2 << 30, "overwrite": False}),
+        (("a", "b", None), {"dtype": None, "threads": None, "memory": None, "overwrite": True}),
+        (
+            ("a", "b", (1, 0)),
+            {"dtype": "float16", "threads": 5, "memory": 2 << 30, "overwrite": False},
+        ),
     ]
 
 

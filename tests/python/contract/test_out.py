@@ -99,3 +99,31 @@ def test_scalars():
     for equation, operands in [("ab,ab->", (x, x)), ("ab->", (x,)), ("ab,ab,->", (x, x, 2.0))]:
         assert ttlg.einsum(equation, *operands, out=out) is out
         check(out, np.asarray(np.einsum(equation, *operands)))
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("dtype", [*FLOATS, "float16", "int64"])
+@pytest.mark.parametrize("equation", ["ab,bc->ac", "ab,bc,cd->da", "ab->ba", "ab,ab->"])
+def test_results_are_added_to_what_is_there(equation, dtype, order):
+    operands = [(3 * x).astype(dtype) for x in named_operands(equation)]
+    result = ttlg.einsum(equation, *operands)
+    out = np.asarray(np.full(np.shape(result), 7, dtype), order=order)
+    for number in (1, 2):  # planned, and remembered
+        assert ttlg.einsum(equation, *operands, out=out, accumulate=True) is out
+        expected = np.full(np.shape(result), 7, dtype)
+        for _ in range(number):
+            expected = (result + expected).astype(dtype)
+        np.testing.assert_array_equal(out, expected)
+    planned = ttlg.contraction(equation, *(x.shape for x in operands), dtype=dtype)
+    assert planned(*operands, out=out, accumulate=True) is out
+    np.testing.assert_array_equal(out, result + expected)
+
+
+def test_nothing_is_added_to_what_is_refused():
+    x, y = named_operands("ab,bc->ac")
+    with pytest.raises(ValueError, match="pass out="):
+        ttlg.einsum("ab,bc->ac", x, y, accumulate=True)
+    out = np.ones((x.shape[0], y.shape[1]), "float32")
+    with pytest.raises(TypeError, match="float32"):
+        ttlg.einsum("ab,bc->ac", x, y, out=out, accumulate=True)
+    assert (out == 1).all()

@@ -77,6 +77,21 @@ def test_any_dtype(tmp_path, dtype, order):
     assert loaded.flags.c_contiguous
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("source", [">f4", "<f8", ">i2", "u1", "?", "<c16"])
+@pytest.mark.parametrize("target", ["float16", "float64", "uint8", "complex64"])
+def test_elements_are_converted(tmp_path, source, target, order):
+    x = array_of((6, 5, 4), source, order)
+    x[...] = np.arange(120).reshape(x.shape) - 20
+    np.save(tmp_path / "in.npy", x)
+    memory = 20 * max(x.itemsize, np.dtype(target).itemsize)
+    ttlg.transpose_file(
+        tmp_path / "in.npy", tmp_path / "out.npy", (1, 2, 0), dtype=target, memory=memory
+    )
+    expected = saved(ttlg.transform(x, (1, 2, 0), dtype=target))
+    assert (tmp_path / "out.npy").read_bytes() == expected
+
+
 @pytest.mark.parametrize("rank", [32, 64])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_high_rank(tmp_path, rank, order):
