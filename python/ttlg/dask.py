@@ -14,6 +14,7 @@ import numpy as np
 
 import ttlg
 from ttlg._files.mapped_file import MappedFile
+from ttlg._functions.casts import cast_into
 from ttlg._libraries import dask_operator
 from ttlg._typing import Axes
 
@@ -182,7 +183,8 @@ class Target:
     Notes
     -----
     Blocks whose dtype is that of `array` are moved bit for bit; others are cast as NumPy's
-    assignment casts, which may lose digits and wrap integers around without an error. A block that
+    assignment casts, in the same pass where `ttlg.transform` gives the same bits, which may lose
+    digits and wrap integers around without an error. A block that
     reaches beyond `array` is refused. An array that is smaller than `array` is not, as a part may
     be meant, and the rest keeps what it held; `store` refuses it before anything is written. What
     `dask.array.store` has written before an error stays written.
@@ -324,11 +326,15 @@ def _text(key: tuple[slice, ...]) -> str:
 def _assign(part: np.ndarray[Any, Any], value: Any, threads: int) -> None:
     """Do ``part[...] = value``."""
     movable = isinstance(value, np.ndarray) and not part.dtype.hasobject
-    if movable and value.dtype == part.dtype and value.shape == part.shape:
-        # Without the mask of a masked array, as NumPy assigns it.
-        ttlg.copyto(np.asarray(part), np.asarray(value), threads=threads)
-    else:
+    if not movable or value.shape != part.shape:
         part[...] = value
+        return
+    # Without the mask of a masked array, as NumPy assigns it.
+    target, source = np.asarray(part), np.asarray(value)
+    if source.dtype == target.dtype:
+        ttlg.copyto(target, source, threads=threads)
+    elif not cast_into(target, source, threads):
+        target[...] = source
 
 
 def _check_whole_chunks(

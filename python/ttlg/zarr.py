@@ -20,6 +20,7 @@ from zarr.core.buffer import NDBuffer as _AnyNDBuffer
 from zarr.core.buffer import cpu
 from zarr.registry import get_buffer_class, register_codec, register_ndbuffer
 
+from ttlg._functions.casts import cast_into
 from ttlg._functions.copies import copyto
 from ttlg._libraries.private_names import find
 
@@ -85,10 +86,11 @@ def _copied(source: _ndarray, target: Any) -> bool:
     if (
         type(target) is not np.ndarray
         or source.shape != target.shape
-        or source.dtype != target.dtype
         or not _is_reordered(_row_axis(source), _row_axis(target))
     ):
         return False
+    if source.dtype != target.dtype:
+        return cast_into(target, source, _THREADS)
     try:
         copyto(target, source, threads=_THREADS)
     except ValueError:

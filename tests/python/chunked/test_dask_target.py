@@ -222,6 +222,7 @@ def test_pages_between_short_runs_are_not_read(tmp_path, monkeypatch, view, key,
 
 ASSIGNED = {
     "cast": (np.zeros((4, 3), ">i2"), np.linspace(-3, 3, 12).reshape(4, 3)),
+    "rounded": (np.zeros((4, 3), "f4"), np.linspace(-3, 3, 12).reshape(3, 4).T),
     "broadcast": (np.zeros((4, 3)), np.array([1.0, 2.0, 3.0])),
     "scalar": (np.zeros((4, 3)), 7),
     "objects": (np.empty((4, 3), object), np.array([["a", "bc", None]] * 4, object)),

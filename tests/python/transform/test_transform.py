@@ -159,7 +159,12 @@ def test_refuses_what_it_would_overwrite():
 
 SAME_SIZES = [
     *(("float32", "int32"), ("int32", "float32"), (">f4", "float32"), ("float64", "int64")),
-    *(("float16", "bfloat16"), ("uint8", "int8"), ("complex64", "complex64"), ("float64", "float64")),
+    *(
+        ("float16", "bfloat16"),
+        ("uint8", "int8"),
+        ("complex64", "complex64"),
+        ("float64", "float64"),
+    ),
 ]
 
 
