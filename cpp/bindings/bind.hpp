@@ -23,6 +23,7 @@ void bind_sparse_cuda(pybind11::module_& module);
 void bind_new_ndarray(pybind11::module_& module);
 void bind_ndarray_calls(pybind11::module_& module);
 void bind_tensor_calls(pybind11::module_& module);
+void bind_element_map(pybind11::module_& module);
 void bind_transform(pybind11::module_& module);
 void bind_predict(pybind11::module_& module);
 

@@ -100,7 +100,7 @@ ElementMap map_of(const std::string& from, const std::string& to, bool swaps_byt
 
 }  // namespace
 
-void bind_transform(py::module_& module) {
+void bind_element_map(py::module_& module) {
   py::class_<ElementMap>(module, "ElementMap", "What becomes of each element on its way.")
       .def(py::init(&map_of), py::arg("from_type"), py::arg("to_type"), py::kw_only(),
            py::arg("swaps_bytes") = false, py::arg("conjugates") = false, py::arg("scales") = false,
@@ -110,6 +110,9 @@ void bind_transform(py::module_& module) {
           "computed_in",
           [](const ElementMap& map) { return std::string(kTypeNames.name(map.computed_in())); })
       .def_property_readonly("is_identity", &ElementMap::is_identity);
+}
+
+void bind_transform(py::module_& module) {
   py::class_<CpuTransform>(module, "CpuTransform",
                            "A call that converts, by a plan that the planner cache has.")
       .def_property_readonly(

@@ -16,7 +16,7 @@
 #include "cuda/device.hpp"
 #include "plan/cpu/parameters.hpp"
 #include "tensor/width.hpp"
-#include "xla/ffi.hpp"
+#include "xla/handlers.hpp"
 
 namespace py = pybind11;
 
@@ -85,9 +85,10 @@ std::pair<double, double> thread_delays() {
   return {delays.awake, delays.asleep};
 }
 
-py::capsule xla_ffi_transpose() {
+template <auto kHandler>
+py::capsule xla_ffi_handler() {
   ttlg::call::cpu_plan_cache();  // made now, because no lock is held yet that a fork could copy
-  return py::capsule(reinterpret_cast<void*>(&ttlg::xla::transpose_handler));
+  return py::capsule(reinterpret_cast<void*>(kHandler));
 }
 
 }  // namespace
@@ -119,6 +120,7 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   ttlg::bindings::bind_tensor_view(module);
   ttlg::bindings::bind_fields(module);
   ttlg::bindings::bind_arguments(module);
+  ttlg::bindings::bind_element_map(module);
   ttlg::bindings::bind_plan(module);
   ttlg::bindings::bind_machine(module);
   ttlg::bindings::bind_cpu(module);
@@ -137,8 +139,10 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   ttlg::bindings::bind_tensor_calls(module);
   ttlg::bindings::bind_transform(module);
   ttlg::bindings::bind_predict(module);
-  module.def("xla_ffi_transpose", &xla_ffi_transpose,
+  module.def("xla_ffi_transpose", &xla_ffi_handler<&ttlg::xla::transpose_handler>,
              "The handler that compiled JAX programs call, for jax.ffi.register_ffi_target.");
+  module.def("xla_ffi_transform", &xla_ffi_handler<&ttlg::xla::transform_handler>,
+             "The handler of programs that convert elements as they move.");
   ttlg::cpu::team();  // made now, because no lock is held yet that a fork could copy
   module.def("choose_num_threads", &ttlg::cpu::choose_num_threads, py::arg("threads"));
   module.def("set_default_num_threads", &ttlg::cpu::set_default_num_threads, py::arg("threads"));

@@ -184,9 +184,4 @@ struct CallFrame {
   Attributes attributes;
 };
 
-// The handler: writes the argument, permuted by the attribute `axes` (an array of int64 in NumPy's
-// order), to the result, on as many threads as the attribute `threads` says (an int64; 0 for the
-// default). Both are C-contiguous. XLA calls it from threads of its own.
-Error* transpose_handler(CallFrame* frame) noexcept;
-
 }  // namespace ttlg::xla

@@ -5,14 +5,16 @@ Each function is one pass of memory by `ttlg.transform`, where the usual two lin
 """
 
 import operator
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ttlg._arguments.dtypes import describe_dtype, element_type
-from ttlg._functions.transform import transform, type_of
+from ttlg._functions.transform import transform
 from ttlg._libraries import library_of, shape_of
+from ttlg._libraries.element_maps import type_of
 
 __all__ = ["to_pixels", "to_planes"]
 
@@ -183,6 +185,10 @@ def _each_to_planes(
     if out is not None and shape_of(out, "out") != shape:
         raise ValueError(f"out has shape {shape_of(out, 'out')}; pass out of shape {shape}")
     library = library_of(images[0])
+    if out is None and library.transform_operator(images[0], None) is not None:
+        return library.stack(
+            [to_planes(x, mean, std, dtype, channels=channels, threads=threads) for x in images]
+        )
     source = library.view_input(images[0], None)
     result = library.empty(images[0], source, shape, dtype) if out is None else out
     for image, planes in zip(images, result, strict=True):
@@ -214,9 +220,15 @@ def _select(x: Any, axis: int, channels: Sequence[int] | None, axes: str) -> Any
 
 def _numbers(name: str, value: Numbers, default: float) -> Any:
     numbers = np.asarray(default if value is None else value, np.float64)
-    if name == "std" and not numbers.all():
+    if name == "std" and not _is_compiling() and not numbers.all():
         raise ValueError("std has a zero, by which nothing can be divided")
     return numbers
+
+
+def _is_compiling() -> bool:
+    """Whether `torch.compile` traces this very code, which knows the values of no array."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_dynamo_compiling()
 
 
 def _chosen(numbers: Any, channels: Sequence[int] | None) -> Any:
@@ -225,12 +237,16 @@ def _chosen(numbers: Any, channels: Sequence[int] | None) -> Any:
 
 
 def _type_of(x: Any, name: str) -> str:
-    return type_of(x, library_of(x).view(x, name), name)[0]
+    library = library_of(x)
+    if library.transform_operator(x, None) is not None:
+        return describe_dtype(x.dtype)[0]  # which the operator checks
+    return type_of(x, library.view(x, name), name)[0]
 
 
 def _result_type(dtype: Any, out: Any, default: str) -> str:
     if dtype is not None:
-        return element_type(describe_dtype(dtype)[0], "dtype=")[0]
+        name = describe_dtype(dtype)[0]
+        return element_type(name, "dtype=")[0] if name[0] in "<>" else name
     return default if out is None else _type_of(out, "out")
 
 

@@ -1,18 +1,15 @@
 """Conversion, scaling and addition while axes are permuted."""
 
-import functools
 from typing import Any
 
-import numpy as np
-
-from ttlg import _core
-from ttlg._arguments.axes import read_axis
-from ttlg._arguments.dtypes import describe_dtype, element_type, is_complex
-from ttlg._arguments.values import read_values
-from ttlg._functions.copies import copyto
-from ttlg._functions.transpose import transpose
 from ttlg._libraries import library_of
+from ttlg._libraries.element_maps import transform_memory
 from ttlg._typing import Axes
+
+_REFUSED_OUT = (
+    "x is differentiated or traced by its library, for which ttlg.transform returns a new array; "
+    "leave out= away, or pass an x that is not, such as PyTorch's x.detach() outside of tracing"
+)
 
 
 def transform(
@@ -59,7 +56,9 @@ def transform(
         Whether integers that the result's type does not hold become its least or its greatest one.
         Else their lowest bits are kept, as by ``ndarray.astype``.
     out : array, optional
-        Where to write, as for `transpose`, but of any of these dtypes.
+        Where to write, as for `transpose`, but of any of these dtypes. It may be the memory of `x`
+        where both have elements of one size at the same places, such as `x` itself for
+        ``axes=range(x.ndim)``.
     stream : optional
         For arrays on a CUDA device, which are refused so far.
     threads : int, optional
@@ -80,7 +79,8 @@ def transform(
         As for `transpose`; or `scale` or `offset` has another length than `x` along `axis`, or
         `axis` is missing; or `beta` is given without `out`.
     BufferError
-        As for `transpose`; or the array is on a GPU.
+        As for `transpose`; or the array is on a GPU; or `out` is given for an `x` that PyTorch
+        differentiates or traces, or it differentiates by `scale`, `offset` or `beta`.
 
     See Also
     --------
@@ -115,6 +115,11 @@ def transform(
 
     Where nothing is computed or converted this is `transpose`, and NaN keep all their bits.
 
+    Tensors that PyTorch differentiates or traces go through the operator `ttlg.torch.transform`, as
+    those of `transpose` do, into a new tensor. Its derivative by `x` is that of
+    ``x.permute(axes) * scale + offset``, converted, and integers have none; `scale` and `offset` are
+    constants.
+
     The sum of products ``alpha * A^perm + beta * B`` is what HPTT computes (Springer, Su and
     Bientinesi: HPTT, a high-performance tensor transposition C++ library, 2017, equation 1).
 
@@ -143,104 +148,14 @@ def transform(
     if beta is not None and out is None:
         raise ValueError("beta= multiplies what out has: pass out=, or leave beta out")
     library = library_of(x)
-    source = library.view_input(x, stream)
-    if not source.on_host:
-        raise BufferError(
-            f"x lives on {source.device}, and ttlg.transform takes arrays in host memory so far; call "
-            "ttlg.transpose, and convert by the array's own library"
+    given = {"dtype": dtype, "scale": scale, "offset": offset, "conj": conj, "axis": axis}
+    traced = library.transform_operator(x, stream)
+    if traced is None:
+        other = None if out is None else library_of(out)
+        rest = {"beta": beta, "out": out, "out_library": other, "stream": stream}
+        return transform_memory(
+            library, x, axes, **given, **rest, saturate=saturate, threads=threads
         )
-    other = library_of(out) if out is not None else library
-    target = other.view_output(out, source, stream) if out is not None else None
-    from_type, swaps = type_of(x, source, "x")
-    to_type = _result_type(dtype, from_type, out, target)
-    along = None if axis is None else read_axis("axis", axis, len(source.shape))
-    given = {"scale": scale, "offset": offset, "beta": beta}
-    element_map, vary = _map_of(from_type, to_type, swaps, conj, saturate, along, given)
-    if element_map.is_identity:
-        return transpose(x, axes, out=out, stream=stream, threads=threads)
-    are_pairs = is_complex(from_type) and is_complex(to_type)
-    scales, offsets, factor = (
-        read_values(name, value, element_map.computed_in, are_pairs, source.shape, along)
-        for name, value in given.items()
-    )
-    if vary:
-        scales, offsets = (_repeated(each, source.shape[along or 0]) for each in (scales, offsets))
-    values = (element_map, scales, offsets, factor)
-    most = library.threads_for(source, threads)
-    if target is None:
-        call = _core.cpu_transform_for(source, axes, None, *values, most)
-        return library.run_into_new(call, x, source, to_type)
-    if any(step % target.itemsize for step in target.byte_strides):
-        # Elements that lie at odd places are computed elsewhere.
-        result = np.array(out)
-        options: dict[str, Any] = {"conj": conj, "axis": axis, "saturate": saturate}
-        transform(x, axes, scale=scale, offset=offset, beta=beta, out=result, **options)
-        copyto(out, result)
-        return out
-    call = _core.cpu_transform_for(source, axes, target, *values, most)
-    other.run_into(call, out, source, target)
-    return out
-
-
-def type_of(x: Any, view: _core.TensorView, name: str) -> tuple[str, bool]:
-    """Return what `element_type` does of an array, whose dtype takes NumPy long to name."""
-    return element_type(x.dtype if x.__class__ is np.ndarray else view.dtype, name)
-
-
-def _result_type(dtype: Any, from_type: str, out: Any, target: _core.TensorView | None) -> str:
-    """Return the type of the result's elements."""
-    wanted = None if dtype is None else element_type(describe_dtype(dtype)[0], "dtype=")
-    if target is None:
-        return from_type if wanted is None else wanted[0]
-    given = type_of(out, target, "out")
-    if given[1]:
-        raise TypeError(f"out has dtype {target.dtype}; pass out in the machine's byte order")
-    if wanted is not None and wanted != given:
-        raise TypeError(f"out has dtype {target.dtype}, but dtype is {wanted[0]}; leave dtype out")
-    return given[0]
-
-
-def _map_of(
-    from_type: str,
-    to_type: str,
-    swaps: bool,
-    conj: bool,
-    saturate: bool,
-    axis: int | None,
-    given: dict[str, Any],
-) -> tuple[_core.ElementMap, bool]:
-    """Return what becomes of elements, and whether that varies along `axis`."""
-    computes = tuple(value is not None for value in given.values())
-    vary = axis is not None and any(np.ndim(given[name]) for name in ("scale", "offset"))
-    if swaps and from_type == to_type == "float16" and not any(computes):
-        from_type = to_type = "int16"  # so that NaN keep their bits
-    conjugates = bool(conj) and is_complex(from_type) and is_complex(to_type)
-    along = axis if vary and axis is not None else -1
-    flags = (swaps, conjugates, *computes, bool(saturate))
-    return _element_map(from_type, to_type, flags, along), vary
-
-
-@functools.lru_cache
-def _element_map(
-    from_type: str, to_type: str, flags: tuple[bool, ...], axis: int
-) -> _core.ElementMap:
-    swaps, conjugates, scales, adds, accumulates, saturates = flags
-    return _core.ElementMap(
-        from_type,
-        to_type,
-        swaps_bytes=swaps,
-        conjugates=conjugates,
-        scales=scales,
-        adds=adds,
-        accumulates=accumulates,
-        saturates=saturates,
-        axis=axis,
-    )
-
-
-def _repeated(values: tuple[Any, bool], count: int) -> tuple[Any, bool]:
-    """Repeat a number for every index of an axis, where there is one alone."""
-    numbers, is_complex = values
-    if numbers is not None and len(numbers) < count:
-        numbers = np.repeat(numbers, count, axis=0)
-    return numbers, is_complex
+    if out is not None:
+        raise BufferError(_REFUSED_OUT)
+    return traced(x, axes, **given, saturate=saturate, threads=threads)

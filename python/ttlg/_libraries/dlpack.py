@@ -2,7 +2,7 @@
 
 import operator
 import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, ClassVar
 
 from ttlg import _core, _models
@@ -148,6 +148,14 @@ class Library:
     def inplace_operator(self, stream: Any) -> Any:
         """Return what transposes in place where a compiler traces the call, else None."""
 
+    def transform_operator(self, x: Any, stream: Any) -> Callable[..., Any] | None:
+        """Return what transforms `x` where its library differentiates or traces it, else None.
+
+        It takes `x` and the axes, and by name ``dtype``, ``scale``, ``offset``, ``conj``, ``axis``,
+        ``saturate`` and ``threads``, as `ttlg.transform` does, and returns a new array.
+        """
+        return None
+
     def workspace(self, x: Any, source: _core.TensorView, size: int) -> _core.TensorView:
         """Allocate `size` bytes on the device of `x`, for the stream that `source` is ordered on.
 
@@ -207,6 +215,12 @@ class Library:
         raise TypeError(
             f"x of type {type_name(x)} has no order of its axes in "
             "memory to choose; pass an array of NumPy, PyTorch or CuPy"
+        )
+
+    def viewed(self, x: Any, dtype: str) -> Any:
+        """View the memory of `x`, an array that may change, as elements of another dtype."""
+        raise TypeError(
+            f"x of type {type_name(x)} has no view of another dtype; pass an array of NumPy or PyTorch"
         )
 
     def after_write(self, out: Any) -> None:

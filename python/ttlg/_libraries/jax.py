@@ -1,6 +1,7 @@
 """JAX: which arrays have memory, and which are traced and go through a primitive."""
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from ttlg import _core
@@ -26,14 +27,25 @@ def _operator() -> Any:
     return module
 
 
+def _old_jax(instead: str) -> str:
+    return (
+        f"x is being traced by JAX {sys.modules['jax'].__version__}, and ttlg needs JAX 0.8 or "
+        f"newer for that; update JAX, or use {instead} here"
+    )
+
+
+def _refuse_stream(stream: Any) -> None:
+    if stream is not None:
+        raise ValueError(
+            "x is being traced by JAX, which has streams of its own: leave stream= out"
+        )
+
+
 def _transpose_traced(x: Any, axes: Axes | None, threads: int | None) -> Any:
     """Add the transposition to the program that JAX is tracing."""
     jax_operator = _operator()
     if jax_operator is None:
-        raise TypeError(
-            f"x is being traced by JAX {sys.modules['jax'].__version__}, and ttlg needs JAX 0.8 or "
-            "newer for that; update JAX, or use jax.numpy.transpose here"
-        )
+        raise TypeError(_old_jax("jax.numpy.transpose"))
     order = _core.normalize_axes(axes, known_extents(x.shape))
     most = None if threads is None else _core.resolve_threads(threads)
     return jax_operator.transpose(x, order, most)
@@ -49,11 +61,19 @@ class Jax(JaxMemory):
             if jax_operator is not None:
                 return jax_operator.transpose_array(x, axes, threads)
             return super().move_to_new(x, axes, stream, threads)
-        if stream is not None:
-            raise ValueError(
-                "x is being traced by JAX, which has streams of its own: leave stream= out"
-            )
+        _refuse_stream(stream)
         return _transpose_traced(x, axes, threads)
+
+    def transform_operator(self, x: Any, stream: Any) -> Callable[..., Any] | None:
+        """Return what adds the conversion to the program, where JAX is tracing `x`."""
+        if not _is_traced(x):
+            return None
+        _refuse_stream(stream)
+        if _operator() is None:
+            raise TypeError(_old_jax("jax.numpy"))
+        from ttlg._libraries.jax_transform import transform_traced
+
+        return transform_traced
 
     def view_inplace(self, x: Any, stream: Any = None) -> _core.TensorView:
         """Refuse: nothing that JAX or a program made by it still needs may change."""
@@ -66,6 +86,7 @@ class Jax(JaxMemory):
         if _is_traced(x):
             raise TypeError(
                 f"{name} is being traced by JAX and has no memory yet; call ttlg.transpose(x, "
-                "axes), without out= and without a plan, or do this outside of jax.jit"
+                "axes) or ttlg.transform(x, axes), without out= and without a plan, or do this "
+                "outside of jax.jit"
             )
         return super().view(x, name, stream)

@@ -119,19 +119,23 @@ def _lower_for_cpu(
 ) -> Any:
     """Call ttlg's engine from the compiled program, or leave the work to XLA where it must be.
 
-    That is: for elements that are no whole bytes; in a program for several devices, which XLA
-    partitions without communication only if it knows the operation; and in an exported one, which
-    may run where ttlg is not.
+    That is for elements that are no whole bytes, and where programs cannot call ttlg.
     """
-    module = context.module_context
-    if (
-        _has_whole_bytes(context.avals_in[0].dtype)
-        and getattr(module.axis_context, "num_devices", None) == 1
-        and not module.lowering_parameters.for_export
-    ):
+    if _has_whole_bytes(context.avals_in[0].dtype) and may_call_ttlg(context):
         lower = jax.ffi.ffi_lowering(_NAME)
         return lower(context, x, axes=np.array(axes, np.int64), threads=np.int64(threads or 0))
     return _lower_without_ttlg(context, x, axes=axes, threads=threads)
+
+
+def may_call_ttlg(context: mlir.LoweringRuleContext) -> bool:
+    """Return whether a program for the CPU may call ttlg's engine.
+
+    It must not where it is for several devices, as XLA partitions it without communication only if
+    it knows the operation, nor where it is exported, as it may run where ttlg is not.
+    """
+    module = context.module_context
+    is_for_one = getattr(module.axis_context, "num_devices", None) == 1
+    return is_for_one and not module.lowering_parameters.for_export
 
 
 def _has_whole_bytes(dtype: Any) -> bool:

@@ -107,6 +107,13 @@ class Torch(Library):
         """Return the operator under `torch.compile`."""
         return self._operators(stream).transpose_inplace if _is_compiling() else None
 
+    def transform_operator(self, x: Any, stream: Any) -> Callable[..., Any] | None:
+        """Return the operator where PyTorch has to know what happens to `x`."""
+        if self._is_memory(x):
+            return None
+        operator: Callable[..., Any] = self._operators(stream).transform
+        return operator
+
     def _operators(self, stream: Any, name: str = "x") -> Any:
         """Return the module of operators, which work on PyTorch's own stream."""
         if stream is not None:
@@ -242,6 +249,10 @@ class Torch(Library):
         """View the memory of `x`."""
         straight = x if x.is_contiguous() else _backwards(x)
         return _backwards(straight.view(shape[::-1])) if fortran else straight.view(shape)
+
+    def viewed(self, x: Any, dtype: str) -> Any:
+        """View `x`."""
+        return x.view(getattr(sys.modules["torch"], dtype))
 
     def after_write(self, out: Any) -> None:
         """Count the write, so that autograd notices that a value it had kept is gone."""

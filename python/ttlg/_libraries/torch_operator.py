@@ -1,30 +1,22 @@
-"""The operators by which PyTorch differentiates, batches and traces a transposition.
+"""The operators by which PyTorch differentiates, batches and traces a transposition."""
 
-`torch.library.custom_op` would do for most of ``ttlg::transpose``, but the operators that it makes
-lose the tangents of forward-mode differentiation without a word and fail under `torch.func.grad`,
-so the rule for autograd is registered in the dispatcher.
-"""
-
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch.library import Library, custom_op, fallthrough_kernel, register_fake, register_vmap
+from torch.library import custom_op, fallthrough_kernel, register_fake, register_vmap
 
 from ttlg import _core
+from ttlg._libraries import torch_transform
 from ttlg._libraries.advice import refuse_tensor
 from ttlg._libraries.dlpack import inplace_plan_for, known_extents
-from ttlg._libraries.torch import Torch, refuse_lazy_output
-from ttlg._libraries.torch_private import operator_names
-from ttlg._libraries.torch_state import refuse_special
+from ttlg._libraries.torch import refuse_lazy_output
+from ttlg._libraries.torch_linear import LIBRARY, MEMORY, differentiation, inverse_of, order_of
 from ttlg._typing import Axes
 
-_MEMORY = Torch()
-_PRIVATE = operator_names()
-_SingleLevelFunction: Any = _PRIVATE.single_level_function
-_LIBRARY = Library("ttlg", "FRAGMENT")
-_LIBRARY.define(
+transform = torch_transform.transform
+
+LIBRARY.define(
     "transpose(Tensor x, int[] axes, int? threads=None) -> Tensor",
     tags=(torch.Tag.pt2_compliant_tag,),
 )
@@ -33,7 +25,7 @@ _operator = torch.ops.ttlg.transpose.default
 
 def transpose(x: Any, axes: Axes | None, threads: int | None) -> Any:
     """Transpose a tensor, or what stands for one, by the operator."""
-    return _operator(x, _order_of(x, axes), threads)
+    return _operator(x, order_of(x, axes), threads)
 
 
 def transpose_into(
@@ -48,7 +40,7 @@ def transpose_into(
         refuse_tensor(names[0], f"requires grad, which {names[1]} cannot carry", ".detach()")
     # Here, because the compiler's own operator around one that writes takes no lazy bits.
     source = x.resolve_conj().resolve_neg()
-    _operator_into(source, _order_of(x, axes), out, threads)
+    _operator_into(source, order_of(x, axes), out, threads)
 
 
 def transpose_inplace(x: Any, axes: Axes | None, threads: int | None, workspace: int | None) -> Any:
@@ -57,26 +49,15 @@ def transpose_inplace(x: Any, axes: Axes | None, threads: int | None, workspace:
         refuse_tensor(
             "x", "requires grad, which a transposition in place cannot carry", ".detach()"
         )
-    order = _order_of(x, axes)
+    order = order_of(x, axes)
     fortran = not x.is_contiguous()
     _operator_inplace(x, order, threads, workspace)
-    return _MEMORY.reshaped(x, tuple(x.shape[axis] for axis in order), fortran)
-
-
-def _order_of(x: Any, axes: Axes | None) -> list[Any]:
-    """Read `axes` for operators, which take no None; the rest of the errors is left to them."""
-    if torch.compiler.is_dynamo_compiling() or not isinstance(x, torch.Tensor):
-        if isinstance(axes, AbstractSet | Mapping):  # what else is no axes, the operators refuse
-            raise TypeError(f"axes must be a sequence of integers, not {axes!r}")
-        return list(range(x.ndim)[::-1] if axes is None else axes)
-    if x.is_nested:
-        refuse_special(x, "x")
-    return list(_core.normalize_axes(axes, known_extents(x.shape)))
+    return MEMORY.reshaped(x, tuple(x.shape[axis] for axis in order), fortran)
 
 
 def _run(x: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.Tensor:
     # The dispatcher has resolved conjugate and negative bits.
-    return _MEMORY.move_to_new(x, axes, None, threads)
+    return MEMORY.move_to_new(x, axes, None, threads)
 
 
 def _infer(x: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.Tensor:
@@ -98,53 +79,29 @@ def _run_batch(
     return _operator(x, [batch, *(rest[axis] for axis in order)], threads), 0
 
 
-class _Differentiated(_SingleLevelFunction):  # type: ignore[misc]
-    """The rules of differentiation; the map is linear, and its adjoint is its inverse."""
-
-    @staticmethod
-    def forward(keys: Any, x: torch.Tensor, axes: list[int], threads: int | None) -> Any:
-        # Outer levels of torch.func still differentiate, which PyTorch turns off in here.
-        with (
-            torch.enable_grad(),
-            _PRIVATE.set_forward_grad_enabled(True),
-            _PRIVATE.below_autograd(),
-        ):
-            return _operator.redispatch(keys & _PRIVATE.keys_below_autograd, x, axes, threads)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        _, _, ctx.axes, ctx.threads = inputs
-
-    @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
-        rank = len(ctx.axes)
-        inverse = sorted(range(rank), key=lambda axis: ctx.axes[axis] % rank)
-        return None, _operator(gradient, inverse, ctx.threads), None, None
-
-    @staticmethod
-    def jvp(ctx: Any, _keys: Any, tangent: torch.Tensor, *_: Any) -> torch.Tensor:
-        return _operator(tangent, ctx.axes, ctx.threads)
+def _tangent(tangent: torch.Tensor, axes: list[int], threads: int | None = None) -> torch.Tensor:
+    return _operator(tangent, axes, threads)
 
 
-def _differentiate(
-    keys: Any, x: torch.Tensor, axes: list[int], threads: int | None = None
+def _adjoint(
+    gradient: torch.Tensor, _: torch.dtype, axes: list[int], threads: int | None = None
 ) -> torch.Tensor:
-    # The dispatcher comes here once for each level of differentiation.
-    with _PRIVATE.enable_single_level_function():
-        return _Differentiated.apply(keys, x, axes, threads)
+    return _operator(gradient, inverse_of(axes), threads)
 
 
-_LIBRARY.impl("transpose", _run, "CompositeExplicitAutograd")
-_LIBRARY.impl("transpose", _differentiate, "Autograd", with_keyset=True)
-register_fake("ttlg::transpose", _infer, lib=_LIBRARY)
-register_vmap("ttlg::transpose", _run_batch, lib=_LIBRARY)
+LIBRARY.impl("transpose", _run, "CompositeExplicitAutograd")
+LIBRARY.impl(
+    "transpose", differentiation(_operator, _tangent, _adjoint), "Autograd", with_keyset=True
+)
+register_fake("ttlg::transpose", _infer, lib=LIBRARY)
+register_vmap("ttlg::transpose", _run_batch, lib=LIBRARY)
 
 
 @custom_op("ttlg::transpose_into", mutates_args=("out",))
 def _operator_into(
     x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | None = None
 ) -> None:
-    _MEMORY.move_into(x, axes, out, _MEMORY, None, threads)
+    MEMORY.move_into(x, axes, out, MEMORY, None, threads)
 
 
 @_operator_into.register_fake
@@ -164,9 +121,9 @@ def _(x: torch.Tensor, axes: Sequence[int], out: torch.Tensor, threads: int | No
 def _operator_inplace(
     x: torch.Tensor, axes: Sequence[int], threads: int | None = None, workspace: int | None = None
 ) -> None:
-    view = _MEMORY.view_inplace(x)
-    most = _MEMORY.threads_for(view, threads)
-    _MEMORY.run_inplace(inplace_plan_for(view, axes, most, workspace), x, view)
+    view = MEMORY.view_inplace(x)
+    most = MEMORY.threads_for(view, threads)
+    MEMORY.run_inplace(inplace_plan_for(view, axes, most, workspace), x, view)
 
 
 @_operator_inplace.register_fake
@@ -179,7 +136,7 @@ def _(
             "x has its conjugate or negative bit set, which torch.compile does not write through; "
             "call ttlg.transpose_inplace outside of it, or pass x.resolve_conj().resolve_neg()"
         )
-    if not any(_MEMORY.has_order(x, order) for order in "CF"):
+    if not any(MEMORY.has_order(x, order) for order in "CF"):
         raise ValueError(
             f"x of shape {tuple(x.shape)} and strides {x.stride()} does not fill its memory in C "
             "or Fortran order; pass x.contiguous(), or call ttlg.transpose(x, axes)"
@@ -190,4 +147,4 @@ def _(
 # return a tensor.
 for _name in ("transpose_into", "transpose_inplace"):
     for _key in ("Conjugate", "Negative"):
-        _LIBRARY.impl(_name, fallthrough_kernel, _key)
+        LIBRARY.impl(_name, fallthrough_kernel, _key)

@@ -206,7 +206,8 @@ def _conversion(dtype: Any, out_dtype: Any, device: Device, inplace: bool) -> _c
     """Return the map of elements that are converted, scaled and added to."""
     if inplace:
         raise ValueError("out_dtype= is for calls into other memory: leave it or inplace= out")
-    if isinstance(_models.model_for(device), _core.DeviceModel):
+    on_gpu = isinstance(_models.model_for(device), _core.DeviceModel)
+    if on_gpu:
         raise ValueError(f"out_dtype= is for device 'cpu' so far, not {device!r}: leave it out")
     from_type, swaps = element_type(describe_dtype(dtype)[0], "dtype=")
     to_type, _ = element_type(describe_dtype(out_dtype)[0], "out_dtype=")
