@@ -22,7 +22,7 @@ from typing import Any as _Any
 from ttlg._core import CudaError, __version__
 from ttlg._functions.copies import ascontiguousarray, asfortranarray, asorder, copyto
 from ttlg._functions.flips import flip, rot90
-from ttlg._functions.inplace import transpose_inplace
+from ttlg._functions.inplace import transform_inplace, transpose_inplace
 from ttlg._functions.moveaxis import moveaxis, movedim, swapaxes
 from ttlg._functions.rearrange import rearrange
 from ttlg._functions.structures import StructureOfArrays, aos_to_soa, soa_to_aos
@@ -156,6 +156,7 @@ __all__ = [
     "tensordot",
     "threads",
     "transform",
+    "transform_inplace",
     "transpose",
     "transpose_file",
     "transpose_inplace",

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ttlg import _core
+from ttlg._arguments.axes import read_axis
+from ttlg._arguments.dtypes import describe_dtype, element_type, numpy_dtype
 from ttlg._arguments.sizes import read_workspace
 from ttlg._libraries import library_of
+from ttlg._libraries.element_maps import read_map, type_of
 from ttlg._typing import ArrayT, Axes, Kernel, Size
 
 
@@ -124,4 +128,105 @@ def transpose_inplace(
     most = library.threads_for(view, threads)
     plan = planned_inplace(view, axes, most, limit, kernel, parameters)
     result = library.run_inplace(plan, x, view)
+    return result
+
+
+def transform_inplace(
+    x: Any,
+    axes: Axes | None = None,
+    *,
+    dtype: Any = None,
+    scale: Any = None,
+    offset: Any = None,
+    conj: bool = False,
+    axis: int | None = None,
+    saturate: bool = True,
+    threads: int | None = None,
+    workspace: Size | None = None,
+) -> Any:
+    """Permute the axes of an array, and convert, scale and add to its elements, in its memory.
+
+    The result is that of `transform`, laid out contiguously in the memory of `x`.
+
+    Parameters
+    ----------
+    x : array
+        As for `transpose_inplace`, in host memory, of elements that `transform` takes.
+    axes : iterable of int, optional
+        As for `transpose`; reversed by default. ``range(x.ndim)`` leaves elements where they are.
+    dtype : dtype, optional
+        Of the result: one that `transform` makes, whose elements take as many bytes as those of
+        `x`. By default that of `x` in the machine's byte order.
+    scale, offset, conj, axis, saturate : optional
+        As for `transform`; `axis` is one of `x`.
+    threads, workspace : optional
+        As for `transpose_inplace`.
+
+    Returns
+    -------
+    array
+        A view of the memory of `x`, as by `transpose_inplace`, of the result's dtype.
+
+    Raises
+    ------
+    TypeError, ValueError, BufferError, MemoryError
+        As for `transpose_inplace` and `transform`; ValueError too where elements of `dtype` take
+        another number of bytes, and BufferError where `x` is on a GPU.
+
+    See Also
+    --------
+    transform : Into other memory; with `out` the memory of `x`, of any strides, without a view.
+
+    Notes
+    -----
+    Elements are permuted first and computed then, in a pass of its own over the memory. Whatever can
+    fail does so before the first element moves.
+
+    Examples
+    --------
+    Numbers in the byte order of FITS files, brought into the machine's where they are:
+
+    >>> import numpy as np, ttlg
+    >>> x = np.arange(6, dtype=">f4").reshape(2, 3)
+    >>> y = ttlg.transform_inplace(x, (0, 1), scale=2)
+    >>> y
+    array([[ 0.,  2.,  4.],
+           [ 6.,  8., 10.]], dtype=float32)
+    >>> np.shares_memory(x, y)
+    True
+    """
+    from ttlg._planning.choices import planned_inplace  # takes milliseconds to import
+
+    limit = read_workspace(workspace)
+    library = library_of(x)
+    view = library.view_inplace(x)
+    if not view.on_host:
+        raise BufferError(
+            f"x lives on {view.device}, and ttlg.transform_inplace takes arrays in host memory so far; "
+            "call ttlg.transpose_inplace, and compute by the array's own library"
+        )
+    from_type, swaps = type_of(x, view, "x")
+    to_type = from_type if dtype is None else element_type(describe_dtype(dtype)[0], "dtype=")[0]
+    if numpy_dtype(to_type).itemsize != view.itemsize:
+        raise ValueError(
+            f"x of shape {view.shape} has dtype {from_type}, whose elements take another number of "
+            f"bytes than those of {to_type}: call ttlg.transform, which needs other memory"
+        )
+    order = _core.normalize_axes(axes, view.shape)
+    along = None if axis is None else order.index(read_axis("axis", axis, len(order)))
+    most = library.threads_for(view, threads)
+    plan = planned_inplace(view, order, most, limit, None, None)
+    fortran = not library.has_order(x, "C")
+    moved = library.reshaped(x, tuple(view.shape[each] for each in order), fortran)
+    result = library.viewed(moved, to_type) if swaps or to_type != from_type else moved
+    source, target = library.view_inplace(moved), library.view_inplace(result)
+    types = (from_type, swaps, to_type)
+    given = {"scale": scale, "offset": offset, "beta": None}
+    values = read_map(source, types, given, conj, along, saturate)
+    call = None
+    if not values[0].is_identity:
+        call = _core.cpu_transform_for(source, range(len(order)), target, *values, most)
+    library.run_inplace(plan, x, view)
+    if call is not None:
+        library.run_into(call, result, source, target)
     return result

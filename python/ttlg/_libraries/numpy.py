@@ -36,6 +36,10 @@ class NumPy(Ndarrays):
 
     array_class = ("numpy", "ndarray")
 
+    def viewed(self, x: Any, dtype: str) -> Any:
+        """View `x` in its class."""
+        return x.view(numpy_dtype(dtype))
+
     def owns(self, x: Any) -> bool:
         """Whether `x` is an ndarray or of a subclass."""
         return isinstance(x, np.ndarray)
