@@ -100,19 +100,21 @@ StoreQueue BlockMover::queue_stores(std::byte* staging, std::byte* out,
                                     std::span<StagedRun> staged_runs, bool continued,
                                     bool continues) const {
   std::size_t runs = 0;
+  const std::int64_t run_bytes = plan_.out_bytes_of(run_bytes_);
   for_each(identity_order(block_.modes.size()).subspan(static_cast<std::size_t>(block_.run_modes)),
-           [&](std::int64_t, std::int64_t out_offset, std::int64_t staging_offset) {
+           [&](std::int64_t, std::int64_t offset, std::int64_t staging_offset) {
+             const std::int64_t out_offset = plan_.out_bytes_of(offset);
              staged_runs[runs++] = {.staging = staging_offset, .out = out_offset};
              // Lines that are partly written must be read first. Ordered early, they are there in
              // time; stores that wait for them would hold up all stores behind them.
              if (!plan_.parameters.streaming) return;
              if (!continued) __builtin_prefetch(out + out_offset, 1);
-             if (!continues) __builtin_prefetch(out + out_offset + run_bytes_ - 1, 1);
+             if (!continues) __builtin_prefetch(out + out_offset + run_bytes - 1, 1);
            });
   return {.staging = staging,
           .out = out,
           .runs = staged_runs.first(runs),
-          .run_bytes = run_bytes_,
+          .run_bytes = run_bytes,
           .streaming = plan_.parameters.streaming,
           .continued = continued};
 }
@@ -139,7 +141,8 @@ PrefetchQueue BlockMover::read_ahead(const std::byte* in, Odometer& ahead, std::
   return {.next = next, .ranges = block_.ranges, .range_bytes = block_.range_bytes};
 }
 
-void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end) {
+void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end,
+                      RowConverter* converter) {
   struct StagingBuffer {
     alignas(kLineBytes) std::array<std::byte, kStagingBytes + kLineBytes> bytes;
     std::array<StagedRun, kStagingBytes / kLineBytes> runs;
@@ -150,17 +153,16 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
   const bool may_continue = staged && plan_.parameters.streaming && !plan_.loops.empty() &&
                             plan_.loops.back().out_byte_step == block_.run_bytes;
   const int innermost = static_cast<int>(plan_.loops.size()) - 1;
-  shift_to_lines(out);
+  if (converter == nullptr) shift_to_lines(out);
   const std::int64_t in_shift = shift_ > 0 ? block_.modes.front().in_step : 0;
   Odometer at(plan_, begin);
   Odometer ahead(plan_, begin + plan_.parameters.prefetch);
   for (std::int64_t i = begin; i < end; ++i) {
     const std::byte* from = in + at.in_offset() - shift_of(at, in_shift);
-    std::byte* to = out + at.out_offset() - shift_of(at, plan_.element_bytes);
+    std::byte* to = out + plan_.out_bytes_of(at.out_offset()) - shift_of(at, plan_.element_bytes);
     clip(at);
     find_neighbors(at);
     const bool continued = may_continue && i > begin && at.index(innermost) > 0;
-    at.step();
     pipeline_.prefetches = read_ahead(in, ahead, i, begin, end);
     if (staged) {
       StagingBuffer& staging = buffers[static_cast<std::size_t>(i & 1)];
@@ -168,12 +170,15 @@ void BlockMover::move(const std::byte* in, std::byte* out, std::int64_t begin, s
       if (continued) pipeline_.stores.continues_at = base;
       fill(from, base, true);
       table_.advance(pipeline_, INT64_MAX);
+      if (converter != nullptr) convert_runs(base, nullptr, nullptr, at, *converter);
+      at.step();
       const bool continues = may_continue && i + 1 < end && at.index(innermost) > 0;
       pipeline_.stores = queue_stores(base, to, staging.runs, continued, continues);
       continue;
     }
     fill(from, to, false);
     table_.advance(pipeline_, INT64_MAX);
+    at.step();
   }
   table_.advance(pipeline_, INT64_MAX);
   if (plan_.parameters.streaming) table_.fence();

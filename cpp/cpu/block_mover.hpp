@@ -21,8 +21,9 @@ class BlockMover {
   // What will be read after the last block is prefetched like a block of its own.
   BlockMover(const Plan& plan, const Kernels& table, std::span<const std::byte> read_next = {});
 
-  // Moves blocks begin..end-1.
-  void move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end);
+  // Moves blocks begin..end-1, whose elements a `converter` converts in the staging buffer.
+  void move(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end,
+            RowConverter* converter = nullptr);
   // Those of a plan that converts, by these values.
   void convert(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end,
                const MapValues& values);
@@ -61,10 +62,12 @@ class BlockMover {
   void move_channels(const std::byte* in, std::byte* to, bool staged);
   void move_some_channels(const std::byte* in, std::byte* to, bool staged);
   void move_windows(const std::byte* in, std::byte* to, bool staged);
-  // Converts the runs of a block that the staging buffer holds, of which the first is `to` bytes of
-  // the input's elements into the output.
-  void convert_runs(const std::byte* staging, std::byte* out, std::int64_t to, const Odometer& at,
+  // Converts the runs of a block, from the input that begins at `in` into the output that begins at
+  // `out`, each of which is the staging buffer if it is null.
+  void convert_runs(std::byte* staging, const std::byte* in, std::byte* out, const Odometer& at,
                     RowConverter& converter);
+  void prefetch_to_write(std::byte* out) const;
+  bool converts_in_buffer() const;
   void shuffle_tiles(const std::byte* in, std::byte* to, bool staged);
   void move_vector_tiles(const std::byte* in, std::byte* to, bool staged);
   // Lists the runs of the block that the staging buffer holds.

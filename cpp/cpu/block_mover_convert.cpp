@@ -7,7 +7,7 @@
 
 namespace ttlg::cpu {
 
-void BlockMover::convert_runs(const std::byte* staging, std::byte* out, std::int64_t to,
+void BlockMover::convert_runs(std::byte* staging, const std::byte* in, std::byte* out,
                               const Odometer& at, RowConverter& converter) {
   const Conversion& conversion = *plan_.conversion;
   const std::int64_t count = run_bytes_ / conversion.from_bytes;
@@ -35,32 +35,72 @@ void BlockMover::convert_runs(const std::byte* staging, std::byte* out, std::int
   }
   std::int64_t number = 0;
   for_each(identity_order(block_.modes.size()).subspan(static_cast<std::size_t>(block_.run_modes)),
-           [&](std::int64_t, std::int64_t offset, std::int64_t staging_offset) {
+           [&](std::int64_t in_offset, std::int64_t offset, std::int64_t staging_offset) {
              if (!is_in_runs) {
                const std::int64_t index = first + number++ / inner % indices;
                row.place = index / values.inner % values.extent;
              }
-             converter.move(staging + staging_offset, out + plan_.out_bytes_of(to + offset), count,
-                            row);
+             const std::byte* const from =
+                 in == nullptr ? staging + staging_offset : in + in_offset;
+             std::byte* const to =
+                 out == nullptr ? staging + staging_offset : out + plan_.out_bytes_of(offset);
+             converter.move(from, to, count, row);
              table_.advance(pipeline_, ceil_div(count * conversion.to_bytes, kLineBytes));
            });
 }
 
+// The lines that a block's elements are added to.
+void BlockMover::prefetch_to_write(std::byte* out) const {
+  const std::int64_t bytes = plan_.out_bytes_of(run_bytes_);
+  for_each(identity_order(block_.modes.size()).subspan(static_cast<std::size_t>(block_.run_modes)),
+           [&](std::int64_t, std::int64_t offset, std::int64_t) {
+             std::byte* const run = out + plan_.out_bytes_of(offset);
+             for (std::int64_t i = 0; i < bytes; i += kLineBytes) __builtin_prefetch(run + i, 1);
+             __builtin_prefetch(run + bytes - 1, 1);
+           });
+}
+
+// Whether blocks are converted in the staging buffer, from which they leave like those that are
+// moved: while the next one is read, and in whole lines where they meet. Longer runs or whole lines
+// leave it sooner as they are converted, and what takes more bytes than before has no room there.
+bool BlockMover::converts_in_buffer() const {
+  constexpr std::int64_t kShortRun = 20 * kLineBytes;
+  const Conversion& conversion = *plan_.conversion;
+  if (!plan_.parameters.streaming || conversion.to_bytes > conversion.from_bytes) return false;
+  if (plan_.out_bytes_of(block_.run_bytes) > kShortRun) return false;
+  const auto is_lines = [&](std::int64_t step) {
+    return plan_.out_bytes_of(step) % kLineBytes == 0;
+  };
+  const std::span rows =
+      std::span(block_.modes).subspan(static_cast<std::size_t>(block_.run_modes));
+  return !std::ranges::all_of(plan_.loops, is_lines, &Loop::out_byte_step) ||
+         !std::ranges::all_of(rows, is_lines, &BlockMode::out_step);
+}
+
 void BlockMover::convert(const std::byte* in, std::byte* out, std::int64_t begin, std::int64_t end,
                          const MapValues& values) {
+  const bool streaming = plan_.parameters.streaming;
+  // Long runs that lie in one piece on both sides need no buffer.
+  constexpr std::int64_t kLongRun = 4 * kLineBytes;
+  const bool is_direct = block_.run_modes == 0 && plan_.element_bytes >= kLongRun;
+  const bool in_buffer = !is_direct && converts_in_buffer();
+  RowConverter converter(*plan_.conversion, values, table_, streaming && !in_buffer);
+  if (in_buffer) return move(in, out, begin, end, &converter);
   alignas(kLineBytes) std::array<std::byte, kStagingBytes> staging;
-  RowConverter converter(*plan_.conversion, values, table_, plan_.parameters.streaming);
   Odometer at(plan_, begin);
   Odometer ahead(plan_, begin + plan_.parameters.prefetch);
   for (std::int64_t i = begin; i < end; ++i) {
+    std::byte* const to = out + plan_.out_bytes_of(at.out_offset());
     clip(at);
+    if (plan_.conversion->map.accumulates) prefetch_to_write(to);
     pipeline_.prefetches = read_ahead(in, ahead, i, begin, end);
-    fill(in + at.in_offset(), staging.data(), true);
-    convert_runs(staging.data(), out, at.out_offset(), at, converter);
+    const std::byte* const from = in + at.in_offset();
+    if (!is_direct) fill(from, staging.data(), true);
+    convert_runs(staging.data(), is_direct ? from : nullptr, to, at, converter);
     table_.advance(pipeline_, INT64_MAX);
     at.step();
   }
-  if (plan_.parameters.streaming) table_.fence();
+  if (streaming) table_.fence();
 }
 
 }  // namespace ttlg::cpu

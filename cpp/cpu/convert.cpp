@@ -27,6 +27,13 @@ bool RowConverter::fuses() const {
          from_parts_ == parts_;
 }
 
+// Whether elements have the type that they are computed in on both sides, and are added to at once.
+bool RowConverter::accumulates_at_once() const {
+  const ElementMap& map = conversion_.map;
+  return map.accumulates && fuses() && !values_.beta_is_complex && to_parts_ == parts_ &&
+         part_of(map.from) == map.computed_in() && part_of(map.to) == map.computed_in();
+}
+
 FusedKernel RowConverter::fused_kernel() const {
   const ElementMap& map = conversion_.map;
   const bool wraps = is_integral(map.to) && !map.saturates;
@@ -176,12 +183,16 @@ std::int64_t RowConverter::move_fused(const std::byte* in, std::byte* out, std::
 void RowConverter::move_chunk(const std::byte* in, std::byte* out, std::int64_t count,
                               const RowValues& row) {
   const ElementMap& map = conversion_.map;
+  if (accumulates_at_once()) {
+    kernels_.accumulate(in, out, count * parts_, values_of(row, count), values_.beta);
+    return;
+  }
   const Type to = part_of(map.to);
   const bool is_saved = to == map.computed_in() && to_parts_ == parts_;
   // In place the compiler's loops would take elements one by one.
   const bool is_direct = is_saved && !streaming_ && !map.accumulates && in != out;
   const std::byte* from = compute_chunk(in, is_direct ? out : nullptr, count, row);
-  if (from == out) return;
+  if (is_direct && from == out) return;
   if (map.accumulates) accumulate(computed_.data(), out, count);
   if (to_parts_ > parts_) {
     kernels_.make_complex(from, other_.data(), count);
@@ -202,8 +213,9 @@ void RowConverter::move(const std::byte* in, std::byte* out, std::int64_t count,
                         const RowValues& row) {
   constexpr std::int64_t kLongInner = 256;  // elements of one value that are a chunk of their own
   const std::int64_t most = kChunk / std::max(from_parts_, to_parts_);
-  // Chunks begin where lines do.
-  const std::int64_t head = (kLineBytes - line_offset(out)) % kLineBytes / conversion_.to_bytes;
+  // Chunks that are streamed begin where lines do.
+  const std::int64_t rest = streaming_ ? (kLineBytes - line_offset(out)) % kLineBytes : 0;
+  const std::int64_t head = rest / conversion_.to_bytes;
   std::int64_t limit = head > 0 ? std::min(head, most) : most;
   for (std::int64_t at = 0; at < count; limit = most) {
     std::int64_t now = std::min(limit, count - at);

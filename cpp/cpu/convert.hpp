@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cfenv>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,6 +31,23 @@ struct RowValues {
   std::int64_t inner = 0;
 };
 
+// Rounding to nearest, and subnormal numbers as they are, in the thread that has it: programs turn
+// these off, some for all threads that they start, as XLA does while its programs run.
+class DefaultArithmetic {
+ public:
+  DefaultArithmetic() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultArithmetic() { std::fesetenv(&before_); }
+  DefaultArithmetic(const DefaultArithmetic&) = delete;
+  DefaultArithmetic& operator=(const DefaultArithmetic&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
+
+// Lives in one thread, whose arithmetic it sets.
 class RowConverter {
  public:
   RowConverter(const Conversion& conversion, const MapValues& values, const Kernels& table,
@@ -58,6 +76,7 @@ class RowConverter {
   std::int64_t prepare_values(const RowValues& row, std::int64_t count);
   ChunkValues values_of(const RowValues& row, std::int64_t count);
   bool fuses() const;
+  bool accumulates_at_once() const;
   FusedKernel fused_kernel() const;
   // Those of a chunk that one kernel converts; returns how many these are.
   std::int64_t move_fused(const std::byte* in, std::byte* out, std::int64_t count,
@@ -70,6 +89,7 @@ class RowConverter {
   void accumulate(std::byte* chunk, const std::byte* out, std::int64_t count);
   void move_chunk(const std::byte* in, std::byte* out, std::int64_t count, const RowValues& row);
 
+  const DefaultArithmetic arithmetic_;
   const Conversion& conversion_;
   const MapValues& values_;
   const Kernels& table_;

@@ -123,6 +123,9 @@ struct ConvertKernels {
   Compute scale = nullptr;
   Compute scale_complex = nullptr;  // `count` numbers of two parts each
   Compute add = nullptr;
+  // Of elements that have the type: value * scale + offset + beta * that of the output.
+  void (*accumulate)(const std::byte* in, std::byte* out, std::int64_t count,
+                     const ChunkValues& values, const std::byte* beta) = nullptr;
   // Complex numbers: their real parts, which may take their place; those of which these are the
   // real parts; in place, their conjugates.
   Save take_real = nullptr;

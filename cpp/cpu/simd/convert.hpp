@@ -193,6 +193,24 @@ void load_scaled(const std::byte* in, std::byte* computed, std::int64_t count,
   }
 }
 
+template <typename C>
+void accumulate(const std::byte* in, std::byte* out, std::int64_t count, const ChunkValues& values,
+                const std::byte* beta) {
+  const C factor = read<C>(beta, 0);
+  if (values.vary) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const C value = read<C>(in, i) * read<C>(values.scales, i) + read<C>(values.offsets, i);
+      write(out, i, value + factor * read<C>(out, i));
+    }
+    return;
+  }
+  const C scale = read<C>(values.scales, 0);
+  const C offset = read<C>(values.offsets, 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    write(out, i, read<C>(in, i) * scale + offset + factor * read<C>(out, i));
+  }
+}
+
 template <Type kType, typename C, bool kSaturates>
 void save_elements(const std::byte* computed, std::byte* out, std::int64_t count) {
   std::int64_t first = 0;
@@ -287,6 +305,7 @@ constexpr ConvertKernels kernels_of(std::index_sequence<kNumbers...>) {
   if constexpr (std::is_floating_point_v<C>) {
     kernels.scale = scale<C>;
     kernels.add = add<C>;
+    kernels.accumulate = accumulate<C>;
     kernels.scale_complex = scale_complex<C>;
     kernels.take_real = take_real<C>;
     kernels.make_complex = make_complex<C>;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cfenv>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -18,6 +19,10 @@
 #include "cpu/executions.hpp"
 #include "plan/cpu/planner.hpp"
 #include "requests.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace ttlg::cpu {
 namespace {
@@ -114,6 +119,32 @@ TEST(ConvertKernels, FuseNoProductAndSum) {
               reinterpret_cast<std::byte*>(out.data()), std::ssize(in), {});
     EXPECT_EQ(out, std::vector<float>(in.size(), 0)) << level->name;
   }
+}
+
+// Whatever the arithmetic of the thread is that calls.
+TEST(Convert, KeepsSubnormalNumbers) {
+  const Conversion conversion{
+      .map = {.from = Type::float32, .to = Type::float64}, .from_bytes = 4, .to_bytes = 8};
+  const std::vector<float> in(40, std::numeric_limits<float>::denorm_min());
+  std::vector<double> out(in.size());
+  std::fenv_t before;
+  std::fegetenv(&before);
+#if defined(__x86_64__)
+  constexpr unsigned kFlushesToZero = 0x8040;
+  _mm_setcsr(_mm_getcsr() | kFlushesToZero);
+#else
+  std::fesetround(FE_UPWARD);
+#endif
+  RowConverter(conversion, {}, kernels(), false)
+      .move(reinterpret_cast<const std::byte*>(in.data()), reinterpret_cast<std::byte*>(out.data()),
+            std::ssize(in), {});
+#if defined(__x86_64__)
+  EXPECT_EQ(_mm_getcsr() & kFlushesToZero, kFlushesToZero) << "as it was";
+#else
+  EXPECT_EQ(std::fegetround(), FE_UPWARD);
+#endif
+  std::fesetenv(&before);
+  EXPECT_EQ(out, std::vector<double>(in.size(), 0x1p-149));
 }
 
 // What random maps do to random layouts, whose elements are no NaN.
@@ -239,6 +270,64 @@ TEST(Convert, FindsItsValuesAlongEveryAxis) {
         }
       }
     });
+  }
+}
+
+// Short runs that begin within lines and go on from block to block, and others that do not; in
+// place of what they were gathered as, or on their way out.
+TEST(Convert, StreamsRunsOfEveryKind) {
+  struct Pair {
+    Type from;
+    Type to;
+  };
+  for (const auto& [from, to] : {Pair{Type::float32, Type::float32},
+                                 {Type::float32, Type::uint8},
+                                 {Type::float64, Type::float32},
+                                 {Type::float64, Type::float16},
+                                 {Type::float64, Type::uint8},
+                                 {Type::int32, Type::int16},
+                                 {Type::complex64, Type::float32},
+                                 {Type::uint8, Type::float32}}) {
+    for (const std::int64_t rows : {333, 512, 1600}) {
+      Request request = test::contiguous_request({rows, 50}, {1, 0}, bytes_of(from));
+      // Computed, or converted as they are.
+      request.map = {
+          .from = from, .to = to, .scales = rows == 512 || from == to, .saturates = true};
+      Drawn drawn{.request = request, .wide = {0.5}, .narrow = {0.5F}, .beta = 0, .narrow_beta = 0};
+      for (const std::int64_t run : {160, 256, 1600}) {
+        for (const std::vector<int>& order : {std::vector<int>{0, 1}, {1, 0}}) {
+          Parameters parameters{.kernel = Kernel::tile,
+                                .block = {16, std::min(rows, run)},
+                                .loop_order = order,
+                                .staged = true,
+                                .streaming = true,
+                                .prefetch = 1};
+          if (run >= rows) parameters.loop_order = {0};
+          if (16 * run * bytes_of(from) > kStagingBytes / 2) continue;
+          expect_as_reference(drawn, build_plan(request, parameters));
+        }
+      }
+    }
+  }
+}
+
+// Elements of one type that are added to at once, long ones without a buffer.
+TEST(Convert, AddsToElementsOfItsType) {
+  for (const Type type : {Type::float32, Type::float64, Type::complex64, Type::complex128}) {
+    for (const std::int64_t inner : {1, 5, 90, 400}) {
+      for (const bool scales : {false, true}) {
+        Request request = test::contiguous_request({7, 30, inner}, {1, 0, 2}, bytes_of(type));
+        request.map = {.from = type, .to = type, .scales = scales, .accumulates = true};
+        const Drawn drawn{.request = request,
+                          .wide = {-3, -3},
+                          .narrow = {-3, -3},
+                          .beta = 0.5,
+                          .narrow_beta = 0.5};
+        for (const Candidate& way : candidates(request, Machine{}, 1)) {
+          expect_as_reference(drawn, build_plan(request, way.parameters));
+        }
+      }
+    }
   }
 }
 
