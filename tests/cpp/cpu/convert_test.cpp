@@ -135,7 +135,7 @@ TEST(Convert, KeepsSubnormalNumbers) {
 #else
   std::fesetround(FE_UPWARD);
 #endif
-  RowConverter(conversion, {}, kernels(), false)
+  RowConverter(conversion, {}, *usable_levels().back(), false)
       .move(reinterpret_cast<const std::byte*>(in.data()), reinterpret_cast<std::byte*>(out.data()),
             std::ssize(in), {});
 #if defined(__x86_64__)

@@ -216,7 +216,7 @@ def wrong_contraction(right):
 
     def made(*arguments, **options):
         plan = right(*arguments, **options)
-        plan.run = lambda operands, out: np.float64(next(results))
+        plan.run = lambda operands, *_: np.float64(next(results))
         return plan
 
     return made
