@@ -1,5 +1,6 @@
 """Numbers by which elements are computed."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ def read_values(
     """
     if value is None:
         return None, False
+    if value.__class__ is float and value != 0 and not are_pairs:  # no key tells 0 from -0
+        return _numbers_of(value, computed_in), False
     numbers = np.asarray(value)
     if numbers.dtype.kind not in "biufc" and numbers.dtype.name != "bfloat16":
         raise TypeError(f"{name} must be a number or an array of numbers, not {value!r}")
@@ -38,6 +41,13 @@ def read_values(
         imaginary = numbers.imag if is_complex or name == "offset" else numbers.real
         numbers = np.stack([numbers.real, imaginary], axis=-1)
     return np.ascontiguousarray(numbers, computed_in), is_complex
+
+
+@functools.lru_cache
+def _numbers_of(value: float, computed_in: str) -> Any:
+    numbers = np.full(1, value, computed_in)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def _check_vector(name: str, numbers: Any, shape: tuple[int, ...], axis: int | None) -> None:

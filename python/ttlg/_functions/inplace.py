@@ -221,8 +221,7 @@ def transform_inplace(
     result = library.viewed(moved, to_type) if swaps or to_type != from_type else moved
     source, target = library.view_inplace(moved), library.view_inplace(result)
     types = (from_type, swaps, to_type)
-    given = {"scale": scale, "offset": offset, "beta": None}
-    values = read_map(source, types, given, conj, along, saturate)
+    values = read_map(source, types, (scale, offset, None), conj, along, saturate)
     call = None
     if not values[0].is_identity:
         call = _core.cpu_transform_for(source, range(len(order)), target, *values, most)

@@ -48,7 +48,7 @@ def transform_memory(
     target = other.view_output(out, source, stream) if out is not None else None
     from_type, swaps = type_of(x, source, "x")
     to_type = _result_type(dtype, from_type, out, target)
-    given = {"scale": scale, "offset": offset, "beta": beta}
+    given = (scale, offset, beta)
     values = read_map(source, (from_type, swaps, to_type), given, conj, axis, saturate)
     if values[0].is_identity:
         if out is None:
@@ -75,7 +75,7 @@ def transform_memory(
 def read_map(
     x: _core.TensorView,
     types: tuple[str, bool, str],
-    given: dict[str, Any],
+    given: tuple[Any, Any, Any],
     conj: bool,
     axis: int | None,
     saturate: bool,
@@ -85,16 +85,23 @@ def read_map(
     `types` are that of `x`, whether its bytes are in the other order, and that of the result.
     """
     along = None if axis is None else read_axis("axis", axis, len(x.shape))
-    given = {name: _constant(name, value) for name, value in given.items()}
-    element_map, vary = _map_of(*types, conj, saturate, along, given)
+    scale, offset, beta = given
+    if any(value.__class__ not in _PLAIN for value in given):
+        scale, offset = _constant("scale", scale), _constant("offset", offset)
+    vary = along is not None and (np.ndim(scale) > 0 or np.ndim(offset) > 0)
+    computes = scale is not None, offset is not None, beta is not None
+    flags = (bool(conj), *computes, bool(saturate))
+    element_map = _map_of(types, flags, -1 if along is None or not vary else along)
     are_pairs = is_complex(types[0]) and is_complex(types[2])
-    scales, offsets, factor = (
-        read_values(name, value, element_map.computed_in, are_pairs, x.shape, along)
-        for name, value in given.items()
-    )
-    if vary:
-        scales, offsets = (_repeated(each, x.shape[along or 0]) for each in (scales, offsets))
-    return element_map, scales, offsets, factor
+    kind = (element_map.computed_in, are_pairs, x.shape, along)
+    scales, offsets = read_values("scale", scale, *kind), read_values("offset", offset, *kind)
+    if along is not None and vary:
+        scales, offsets = (_repeated(each, x.shape[along]) for each in (scales, offsets))
+    return element_map, scales, offsets, read_values("beta", beta, *kind)
+
+
+# What PyTorch does not differentiate by.
+_PLAIN = frozenset([type(None), float, int, np.ndarray])
 
 
 def refuse_variable(*names: str) -> NoReturn:
@@ -132,36 +139,21 @@ def _result_type(dtype: Any, from_type: str, out: Any, target: _core.TensorView 
     return given[0]
 
 
-def _map_of(
-    from_type: str,
-    swaps: bool,
-    to_type: str,
-    conj: bool,
-    saturate: bool,
-    axis: int | None,
-    given: dict[str, Any],
-) -> tuple[_core.ElementMap, bool]:
-    """Return what becomes of elements, and whether that varies along `axis`."""
-    computes = tuple(value is not None for value in given.values())
-    vary = axis is not None and any(np.ndim(given[name]) for name in ("scale", "offset"))
-    if swaps and from_type == to_type == "float16" and not any(computes):
-        from_type = to_type = "int16"  # so that NaN keep their bits
-    conjugates = bool(conj) and is_complex(from_type) and is_complex(to_type)
-    along = axis if vary and axis is not None else -1
-    flags = (swaps, conjugates, *computes, bool(saturate))
-    return _element_map(from_type, to_type, flags, along), vary
-
-
 @functools.lru_cache
-def _element_map(
-    from_type: str, to_type: str, flags: tuple[bool, ...], axis: int
+def _map_of(
+    types: tuple[str, bool, str], flags: tuple[bool, bool, bool, bool, bool], axis: int
 ) -> _core.ElementMap:
-    swaps, conjugates, scales, adds, accumulates, saturates = flags
+    """Return what becomes of elements, whose values vary along `axis` unless that is -1."""
+    from_type, swaps, to_type = types
+    conjugates, scales, adds, accumulates, saturates = flags
+    computes = scales or adds or accumulates
+    if swaps and from_type == to_type == "float16" and not computes:
+        from_type = to_type = "int16"  # so that NaN keep their bits
     return _core.ElementMap(
         from_type,
         to_type,
         swaps_bytes=swaps,
-        conjugates=conjugates,
+        conjugates=conjugates and is_complex(from_type) and is_complex(to_type),
         scales=scales,
         adds=adds,
         accumulates=accumulates,
