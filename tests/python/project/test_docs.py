@@ -41,7 +41,7 @@ def test_examples(module):
 @pytest.mark.parametrize(
     ("library", "minversion", "examples", "names"),
     [
-        ("torch", "2.5", 4, ["transpose"]),
+        ("torch", "2.5", 8, ["transpose", "transform"]),
         ("dask.array", None, 20, ["transpose", "store", "Target"]),
         ("cotengra", "0.7", 10, ["TimeObjective", "combo_factor"]),
     ],
