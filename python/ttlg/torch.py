@@ -77,10 +77,12 @@ def transform(
     ----------
     x : torch.Tensor
         In host memory, of a dtype that `ttlg.transform` takes.
-    axes, dtype, conj, axis, saturate : optional
+    axes, dtype : optional
         As for `ttlg.transform`.
     scale, offset : number, array or torch.Tensor, optional
         As for `ttlg.transform`: constants, by which nothing is differentiated.
+    conj, axis, saturate : optional
+        As for `ttlg.transform`.
     threads : int, optional
         As for `transpose`.
 
