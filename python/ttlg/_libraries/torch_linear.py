@@ -77,13 +77,13 @@ def differentiation(
             ctx.set_materialize_grads(False)  # so that constants have no tangents of zeros
 
         @staticmethod
-        def backward(ctx: Any, gradient: torch.Tensor | None) -> Any:
+        def backward(ctx: Any, gradient: "torch.Tensor | None") -> Any:
             rest = _restored(ctx)
             back = None if gradient is None else adjoint(gradient, ctx.dtype, *rest)
             return None, back, *[None] * len(rest)
 
         @staticmethod
-        def jvp(ctx: Any, _keys: Any, x: torch.Tensor | None, *others: Any) -> Any:
+        def jvp(ctx: Any, _keys: Any, x: "torch.Tensor | None", *others: Any) -> Any:
             if any(each is not None for each in others):
                 refuse_variable(*constants)
             return tangent(x, *_restored(ctx)) if ctx.is_smooth else None

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ from ttlg._libraries.torch_linear import (
 from ttlg._libraries.torch_private import count_of_modes, is_tracing
 from ttlg._typing import Axes
 
-_Values = torch.Tensor | None
+_Values: TypeAlias = "torch.Tensor | None"
 
 LIBRARY.define(
     "transform(Tensor x, int[] axes, ScalarType dtype, Tensor? scale=None, Tensor? offset=None, "
