@@ -82,6 +82,11 @@ def element_type(dtype: "str | np.dtype[Any]", name: str) -> tuple[str, bool]:
     )
 
 
+def named_type(dtype: Any, name: str = "dtype=") -> tuple[str, bool]:
+    """Return what `element_type` does of what callers name a dtype."""
+    return element_type(describe_dtype(dtype)[0], name)
+
+
 def is_complex(element_type: str) -> bool:
     """Whether elements of that type are complex numbers."""
     return element_type.startswith("complex")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ttlg import _core
-from ttlg._arguments.dtypes import describe_dtype, element_type, numpy_dtype
+from ttlg._arguments.dtypes import element_type, named_type, numpy_dtype
 from ttlg._arguments.sizes import read_size
 from ttlg._arguments.words import count_of
 from ttlg._files.npy_header import format_header, read_header
@@ -149,7 +149,7 @@ def _result_dtype(dtype: Any, source: "np.dtype[Any]", src: str) -> "np.dtype[An
     if dtype is None:
         return source
     element_type(source, src)
-    return numpy_dtype(element_type(describe_dtype(dtype)[0], "dtype=")[0])
+    return numpy_dtype(named_type(dtype)[0])
 
 
 def _read_memory(memory: Size | None, itemsize: int) -> int:

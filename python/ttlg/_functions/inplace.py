@@ -5,7 +5,7 @@ from typing import Any
 
 from ttlg import _core
 from ttlg._arguments.axes import read_axis
-from ttlg._arguments.dtypes import describe_dtype, element_type, numpy_dtype
+from ttlg._arguments.dtypes import named_type, numpy_dtype
 from ttlg._arguments.sizes import read_workspace
 from ttlg._libraries import library_of
 from ttlg._libraries.element_maps import read_map, type_of
@@ -206,7 +206,7 @@ def transform_inplace(
             "call ttlg.transpose_inplace, and compute by the array's own library"
         )
     from_type, swaps = type_of(x, view, "x")
-    to_type = from_type if dtype is None else element_type(describe_dtype(dtype)[0], "dtype=")[0]
+    to_type = from_type if dtype is None else named_type(dtype)[0]
     if numpy_dtype(to_type).itemsize != view.itemsize:
         raise ValueError(
             f"x of shape {view.shape} has dtype {from_type}, whose elements take another number of "

@@ -8,7 +8,7 @@ import numpy as np
 
 from ttlg import _core
 from ttlg._arguments.axes import read_axis
-from ttlg._arguments.dtypes import describe_dtype, element_type, is_complex
+from ttlg._arguments.dtypes import element_type, is_complex, named_type
 from ttlg._arguments.values import read_values
 from ttlg._libraries.dlpack import Library
 from ttlg._libraries.numpy import NumPy
@@ -128,7 +128,7 @@ def type_of(x: Any, view: _core.TensorView, name: str) -> tuple[str, bool]:
 
 def _result_type(dtype: Any, from_type: str, out: Any, target: _core.TensorView | None) -> str:
     """Return the type of the result's elements."""
-    wanted = None if dtype is None else element_type(describe_dtype(dtype)[0], "dtype=")
+    wanted = None if dtype is None else named_type(dtype)
     if target is None:
         return from_type if wanted is None else wanted[0]
     given = type_of(out, target, "out")

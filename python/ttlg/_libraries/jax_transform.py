@@ -12,7 +12,7 @@ from jax.interpreters import ad, batching, mlir
 
 from ttlg import _core
 from ttlg._arguments.axes import read_axis
-from ttlg._arguments.dtypes import describe_dtype, element_type, is_complex
+from ttlg._arguments.dtypes import element_type, is_complex, named_type
 from ttlg._arguments.values import read_values
 from ttlg._libraries import jax_operator
 from ttlg._libraries.dlpack import known_extents
@@ -60,7 +60,7 @@ def transform_traced(
 ) -> Any:
     """Add the conversion of `x` to the program that JAX is tracing; arguments are the callers'."""
     source = element_type(str(x.dtype), "x")[0]
-    target = source if dtype is None else element_type(describe_dtype(dtype)[0], "dtype=")[0]
+    target = source if dtype is None else named_type(dtype)[0]
     given = {"scale": scale, "offset": offset}
     shape = tuple(known_extents(x.shape))
     along = None if axis is None else read_axis("axis", axis, len(shape))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 
 from ttlg import _core, _models
-from ttlg._arguments.dtypes import describe_dtype, element_type, itemsize_of
+from ttlg._arguments.dtypes import itemsize_of, named_type
 from ttlg._plan.plan import Plan
 from ttlg._planning.choices import core_plan
 from ttlg._typing import Axes, Device, Integers, LayoutOptions
@@ -209,8 +209,8 @@ def _conversion(dtype: Any, out_dtype: Any, device: Device, inplace: bool) -> _c
     on_gpu = isinstance(_models.model_for(device), _core.DeviceModel)
     if on_gpu:
         raise ValueError(f"out_dtype= is for device 'cpu' so far, not {device!r}: leave it out")
-    from_type, swaps = element_type(describe_dtype(dtype)[0], "dtype=")
-    to_type, _ = element_type(describe_dtype(out_dtype)[0], "out_dtype=")
+    from_type, swaps = named_type(dtype)
+    to_type, _ = named_type(out_dtype, "out_dtype=")
     return _core.ElementMap(from_type, to_type, swaps_bytes=swaps, scales=True, adds=True)
 
 
