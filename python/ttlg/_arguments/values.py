@@ -43,6 +43,14 @@ def read_values(
     return np.ascontiguousarray(numbers, computed_in), is_complex
 
 
+def repeated(values: tuple[Any, bool], count: int) -> tuple[Any, bool]:
+    """Repeat what `read_values` returned for every index of an axis, where there is one alone."""
+    numbers, is_complex = values
+    if numbers is not None and len(numbers) != count:
+        numbers = np.repeat(numbers, count, axis=0)
+    return numbers, is_complex
+
+
 @functools.lru_cache
 def _numbers_of(value: float, computed_in: str) -> Any:
     numbers = np.full(1, value, computed_in)

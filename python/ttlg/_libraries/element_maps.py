@@ -9,7 +9,7 @@ import numpy as np
 from ttlg import _core
 from ttlg._arguments.axes import read_axis
 from ttlg._arguments.dtypes import element_type, is_complex, named_type
-from ttlg._arguments.values import read_values
+from ttlg._arguments.values import read_values, repeated
 from ttlg._libraries.dlpack import Library
 from ttlg._libraries.numpy import NumPy
 from ttlg._typing import Axes
@@ -96,7 +96,7 @@ def read_map(
     kind = (element_map.computed_in, are_pairs, x.shape, along)
     scales, offsets = read_values("scale", scale, *kind), read_values("offset", offset, *kind)
     if along is not None and vary:
-        scales, offsets = (_repeated(each, x.shape[along]) for each in (scales, offsets))
+        scales, offsets = (repeated(each, x.shape[along]) for each in (scales, offsets))
     return element_map, scales, offsets, read_values("beta", beta, *kind)
 
 
@@ -160,11 +160,3 @@ def _map_of(
         saturates=saturates,
         axis=axis,
     )
-
-
-def _repeated(values: tuple[Any, bool], count: int) -> tuple[Any, bool]:
-    """Repeat a number for every index of an axis, where there is one alone."""
-    numbers, is_complex = values
-    if numbers is not None and len(numbers) < count:
-        numbers = np.repeat(numbers, count, axis=0)
-    return numbers, is_complex

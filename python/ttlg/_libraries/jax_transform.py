@@ -13,7 +13,7 @@ from jax.interpreters import ad, batching, mlir
 from ttlg import _core
 from ttlg._arguments.axes import read_axis
 from ttlg._arguments.dtypes import element_type, is_complex, named_type
-from ttlg._arguments.values import read_values
+from ttlg._arguments.values import read_values, repeated
 from ttlg._libraries import jax_operator
 from ttlg._libraries.dlpack import known_extents
 from ttlg._libraries.jax_expression import express
@@ -121,12 +121,8 @@ def _values(
     result = []
     for name in ("scale", "offset"):
         numbers = None if params[name] is None else params[name].numbers
-        values, are_complex = read_values(
-            name, numbers, element_map.computed_in, are_pairs, shape, axis
-        )
-        if values is not None and axis is not None and len(values) == 1:
-            values = np.repeat(values, shape[axis], axis=0)
-        result.append((values, are_complex))
+        values = read_values(name, numbers, element_map.computed_in, are_pairs, shape, axis)
+        result.append(values if axis is None else repeated(values, shape[axis]))
     return result[0][0], result[1][0], result[0][1]
 
 

@@ -210,6 +210,12 @@ def test_small_arrays(shape):
     assert_same(ttlg.transform(x, dtype="f4", scale=0.1), oracle.transform(x.T, "f4", 0.1))
 
 
+def test_an_axis_without_indices():
+    x = np.ones((0, 3), np.uint8)
+    options = {"dtype": "f4", "scale": np.ones(0), "offset": 1.0, "axis": 0}
+    assert ttlg.transform(x, **options).shape == (3, 0)
+
+
 def test_classes_of_numpy_stay():
     class Images(np.ndarray):
         pass
