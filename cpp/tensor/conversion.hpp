@@ -27,7 +27,7 @@ struct Conversion {
   std::int64_t to_bytes = 1;
   ValueIndex values{};  // where the map varies
 
-  // What the output has for so many bytes of the input's elements.
+  // The bytes of the output's elements, from those of the input's.
   std::int64_t out_bytes_of(std::int64_t bytes) const { return bytes / from_bytes * to_bytes; }
 
   bool operator==(const Conversion&) const = default;

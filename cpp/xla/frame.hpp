@@ -24,7 +24,8 @@ inline std::span<const std::int64_t> shape_of(const Buffer& buffer) {
 
 std::int64_t elements_of(const Buffer& buffer);
 
-// The buffer at `place` of operands that must be so many; `what` one of them is, for messages.
+// The buffer at `place` of operands, of which there must be `count`; messages call one of them
+// `what`.
 const Buffer& buffer_at(const Operands& operands, std::int64_t place, std::int64_t count,
                         const std::string& what);
 
